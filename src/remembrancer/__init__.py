@@ -1,0 +1,1 @@
+"""Remembrancer: long-term memory for agents and chat clients, owned by its user."""

@@ -1,0 +1,1 @@
+"""The one-machine side: the only importer of sqlite3, files, sockets and threads."""

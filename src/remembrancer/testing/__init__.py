@@ -1,0 +1,1 @@
+"""Shipped fakes and fault wrappers for tests; nothing in the product imports it."""
