@@ -1,0 +1,146 @@
+"""Runs the test tiers one after another and adds up their counts; `scripts/test` is its face.
+
+A tier is a folder of tests with a purpose and a price. Each runs in a pytest of its own, so that
+a tier alone is the same run as that tier among the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """One kind of test: `folder` lies in `tests/`, `seconds` is about what it takes on 2 cores."""
+
+    name: str
+    purpose: str
+    seconds: int
+    workers: int = 2
+
+    @property
+    def folder(self) -> str:
+        return f"tests/{self.name}"
+
+
+TIERS = (
+    Tier("check", "the checkers themselves: each is shown a bad sample and must refuse it", 10),
+    Tier("core", "pure functions: tables and properties", 20),
+    Tier("contract", "one suite for each port, over every implementation of it", 30),
+    Tier("store", "the SQL: ledger, projections, rebuild, migrations", 30),
+    Tier("app", "use cases on an in-memory store, with faults injected", 30),
+    Tier("protocol", "REST and MCP through the application, without a network", 60),
+    Tier("budgets", "round trips, rows read and rows written, counted", 60),
+    Tier("mcp", "official clients, conformance suite and Inspector against a real server", 90),
+    Tier("local", "the server, files and clock of one machine", 20),
+    Tier("cli", "the command line, in-process", 20),
+    Tier("e2e", "the installed program on loopback: concurrency, crashes, the command line", 120),
+)
+"""Every folder of `tests/` that holds tests, in the order in which a failure says most."""
+
+
+@dataclass(slots=True)
+class Count:
+    """How many tests ended how; a pytest that could not run at all is one failure."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def add(self, other: Count) -> None:
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+    @property
+    def is_good(self) -> bool:
+        return self.failed == 0 and self.passed > 0
+
+    def __str__(self) -> str:
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+
+def read_report(path: Path, exit_code: int) -> Count:
+    """What a pytest run came to, from its JUnit report and its exit code."""
+    count = Count()
+    if path.exists():
+        for suite in ElementTree.parse(path).getroot().iter("testsuite"):
+            broken = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+            skipped = int(suite.get("skipped", 0))
+            count.add(Count(int(suite.get("tests", 0)) - broken - skipped, broken, skipped))
+    if exit_code not in {pytest_passed, pytest_found_nothing} and count.failed == 0:
+        count.failed = 1
+    return count
+
+
+pytest_passed, pytest_found_nothing = 0, 5
+"""Exit codes of pytest."""
+
+
+def run_tier(tier: Tier, options: Sequence[str], *, scratch: Path) -> Count:
+    """Runs one tier's tests, their output going straight to the terminal."""
+    report = scratch / f"{tier.name}.xml"
+    command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", tier.folder]
+    if tier.workers > 1:
+        command += ["-n", str(tier.workers), "--dist", "loadfile"]
+    done = subprocess.run([*command, *options], cwd=ROOT, check=False)
+    return read_report(report, done.returncode)
+
+
+def run_tiers(tiers: Sequence[Tier], options: Sequence[str]) -> Count:
+    """Runs the tiers in order and prints a line before and after each."""
+    total = Count()
+    summary = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for tier in tiers:
+            print(f"\n== {tier.name}: {tier.purpose} (about {tier.seconds} s)", flush=True)
+            started = time.monotonic()
+            count = run_tier(tier, options, scratch=Path(scratch))
+            summary.append(f"{tier.name:<9} {count}  ({time.monotonic() - started:.1f} s)")
+            total.add(count)
+    print("\n== summary")
+    print("\n".join(summary))
+    return total
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Chooses tiers by name (all without one) and answers the exit code: 0 only for a green run."""
+    arguments, options = split_options(arguments)
+    parser = argparse.ArgumentParser(prog="scripts/test", description="Runs the tests, by tiers.")
+    parser.add_argument("tiers", nargs="*", metavar="TIER", help="all, when none is named")
+    parser.add_argument("--list", action="store_true", help="name the tiers and end")
+    chosen = parser.parse_args(arguments)
+    known = {tier.name: tier for tier in TIERS}
+    unknown = [name for name in chosen.tiers if name not in known]
+    if unknown:
+        parser.error(f"no tier is named {unknown[0]!r}; there are: {', '.join(known)}")
+    if chosen.list:
+        for tier in TIERS:
+            print(f"{tier.name:<9} {tier.purpose} (about {tier.seconds} s)")
+        return 0
+    names = chosen.tiers or [name for name in known if (ROOT / known[name].folder).is_dir()]
+    total = run_tiers([known[name] for name in names], options)
+    print(f"\n{total}", flush=True)
+    return 0 if total.is_good else 1
+
+
+def split_options(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Divides at `--`: what follows it is for pytest."""
+    if "--" not in arguments:
+        return list(arguments), []
+    at = list(arguments).index("--")
+    return list(arguments[:at]), list(arguments[at + 1 :])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

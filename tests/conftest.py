@@ -1,0 +1,98 @@
+"""What every test shares: async tests without a plugin, and hypothesis profiles.
+
+Fixtures of the domain are not here; builders live in their own modules.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import os
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+"""The repository; tests that read its files start here."""
+
+settings.register_profile(
+    "default",
+    deadline=None,
+    derandomize=True,
+    max_examples=60,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("ci", settings.get_profile("default"), max_examples=100)
+settings.register_profile(
+    "deep", settings.get_profile("default"), derandomize=False, max_examples=2_000
+)
+settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default")
+)
+
+
+def _run(coroutine: Coroutine[Any, Any, None]) -> None:
+    """Runs a test's coroutine; by stepping it where a loop runs already and none may be started."""
+    if "pyodide" not in sys.modules:
+        asyncio.run(coroutine)
+        return
+    try:
+        coroutine.send(None)
+    except StopIteration:
+        return
+    coroutine.close()
+    pytest.fail("this async test waits for something; that needs an event loop of its own")
+
+
+def _synchronous(function: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """The same test as a plain function, with the signature that pytest and hypothesis read."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> None:
+        _run(function(*args, **kwargs))
+
+    return run
+
+
+def pytest_pycollect_makeitem(name: str, obj: object) -> None:
+    """Lets a property test be `async def`: hypothesis calls the inner test for each example."""
+    handle = inspect.getattr_static(obj, "hypothesis", None)
+    if name.startswith("test_") and handle and inspect.iscoroutinefunction(handle.inner_test):
+        handle.inner_test = _synchronous(handle.inner_test)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Runs a plain `async def` test, with the fixtures that its parameters name."""
+    function = pyfuncitem.obj
+    if not inspect.iscoroutinefunction(function):
+        return None
+    wanted = inspect.signature(function).parameters
+    _run(function(**{name: pyfuncitem.funcargs[name] for name in wanted}))
+    return True
+
+
+@pytest.fixture
+def root() -> Path:
+    """The repository's folder."""
+    return ROOT
+
+
+@pytest.fixture
+def write_tree(tmp_path: Path) -> Callable[[dict[str, str]], Path]:
+    """A factory of small folders: `{"src/a.py": "text"}` becomes files; returns their root."""
+
+    def write(files: dict[str, str]) -> Path:
+        for name, text in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return tmp_path
+
+    return write
