@@ -1,0 +1,135 @@
+"""The one classifier of database errors: from the text that SQLite and D1 give to our errors.
+
+D1 says nothing but a text, such as `D1_ERROR: UNIQUE constraint failed: t.id: SQLITE_CONSTRAINT
+(extended: SQLITE_CONSTRAINT_PRIMARYKEY)`; the local driver appends SQLite's code name in the same
+way, so that one table serves both. The text itself never goes into a message: a search query's
+syntax error quotes what the user wrote. Pure; both drivers import it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from remembrancer.core.errors import (
+    Conflict,
+    CorruptData,
+    InvalidInput,
+    RemembrancerError,
+    StoreUnavailable,
+    TimedOut,
+)
+
+_CONSTRAINT: Final = re.compile(
+    r"\b(?P<kind>UNIQUE|CHECK|NOT NULL|FOREIGN KEY) constraint failed"
+    r"(?:: (?P<what>.*?))?(?:: SQLITE_\w+.*)?$",
+    re.DOTALL,
+)
+
+_RAISED: Final = re.compile(r"(?:D1_ERROR: )?(?P<what>.*?): SQLITE_CONSTRAINT\w*", re.DOTALL)
+
+_TOO_MUCH: Final = (
+    "like or glob pattern too complex",
+    "string or blob too big",
+    "too many sql variables",
+    "statement too long",
+    "sqlite_toobig",
+)
+
+_TIMED_OUT: Final = ("sqlite_interrupt", "interrupted", "timed out", "timeout", "exceeded its cpu")
+
+_CORRUPT: Final = (
+    "sqlite_corrupt",
+    "sqlite_notadb",
+    "database disk image is malformed",
+    "file is not a database",
+    "could not decode to utf-8",
+)
+
+_UNAVAILABLE: Final = (
+    "sqlite_busy",
+    "sqlite_locked",
+    "sqlite_full",
+    "sqlite_ioerr",
+    "sqlite_cantopen",
+    "sqlite_readonly",
+    "sqlite_nomem",
+    "sqlite_protocol",
+    "sqlite_perm",
+    "database is locked",
+    "database or disk is full",
+    "disk i/o error",
+    "unable to open database file",
+    "network connection lost",
+    "storage caused object to be reset",
+    "object to be reset",
+    "is overloaded",
+    "too many requests queued",
+    "internal error",
+    "cannot resolve d1 db",
+    "connection closed",
+)
+
+
+def classify(text: str) -> RemembrancerError:
+    """Turn a database's error text into the error to raise; chain the original as its cause.
+
+    *Shape:* Conflict has `details["constraint"]` (the columns, a CHECK's name or text, a
+    trigger's message, or `FOREIGN KEY`) and `details["kind"]`; what is in no table is a defect
+    of ours: a plain RemembrancerError.
+    """
+    lower = text.lower()
+    clash = _conflict(text)
+    if clash is not None:
+        return clash
+    if _has(lower, _CORRUPT):
+        return CorruptData(
+            "the database file is damaged",
+            hint="stop the server and restore a backup; `remembrancer verify` names the place",
+        )
+    if _has(lower, _TOO_MUCH):
+        return InvalidInput(
+            "a value, a pattern or a row is over the database's limit",
+            hint="send something shorter",
+        )
+    if _has(lower, _UNAVAILABLE):
+        return StoreUnavailable(_why_unavailable(lower), hint="try again in a moment")
+    if _has(lower, _TIMED_OUT):
+        return TimedOut("the database took too long", hint="ask for less in one call")
+    return RemembrancerError("the database refused a statement")
+
+
+def _conflict(text: str) -> Conflict | None:
+    """Recognise a clash; a value of the wrong type for its column is our defect, not a clash."""
+    found = _CONSTRAINT.search(text)
+    if found is not None:
+        kind = found["kind"]
+        what = found["what"] or kind
+    elif "SQLITE_CONSTRAINT" in text and "cannot store" not in text:
+        raised = _RAISED.match(text)
+        kind = "TRIGGER"
+        what = raised["what"] if raised else "unknown"
+    else:
+        return None
+    return Conflict(
+        f"something stands in the way: {kind} of {what!r}",
+        hint="read again, then decide anew",
+        details={"constraint": what, "kind": kind},
+    )
+
+
+def _why_unavailable(lower: str) -> str:
+    """Say in our words what the operator should look at."""
+    if "full" in lower:
+        return "the database's disk is full"
+    if "busy" in lower or "locked" in lower:
+        return "the database is busy"
+    if "readonly" in lower or "perm" in lower:
+        return "the database file cannot be written"
+    if "cantopen" in lower or "unable to open" in lower:
+        return "the database file cannot be opened"
+    return "the database did not answer"
+
+
+def _has(text: str, marks: tuple[str, ...]) -> bool:
+    return any(mark in text for mark in marks)
