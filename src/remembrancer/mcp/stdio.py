@@ -1,0 +1,105 @@
+"""The line transport: one JSON message a line, until the input ends.
+
+A pure loop over a stream of lines and a way to write one; opening the standard streams is
+`local/`'s part. Requests run side by side, `notifications/cancelled` cancels one, and nothing
+but answers is ever written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Generic
+
+from remembrancer.core.errors import InvalidInput
+from remembrancer.core.limits import BODY_BYTES_MAX
+from remembrancer.core.values import JSON, Caller
+from remembrancer.mcp import jsonrpc
+from remembrancer.mcp.call import Call
+from remembrancer.mcp.classify import Batch, Notification, Rejection, Request, classify
+from remembrancer.mcp.dispatch import McpServer
+from remembrancer.mcp.jsonrpc import Message
+from remembrancer.mcp.registry import DEFAULT_TOOLSETS, AppT
+
+
+async def serve_lines(
+    lines: AsyncIterator[bytes],
+    write: Callable[[bytes], Awaitable[None]],
+    *,
+    server: McpServer[AppT],
+    caller: Callable[[], Caller],
+    toolsets: frozenset[str] = DEFAULT_TOOLSETS,
+) -> None:
+    """Serve one client until its lines end; what is under way then is still answered.
+
+    *Shape:* `write` gets one whole line at a time; `caller` makes the caller of one request, with
+    a fresh `cause`.
+    """
+    connection = _Connection(write, server, caller, toolsets)
+    async with asyncio.TaskGroup() as tasks:
+        async for line in lines:
+            if line.strip():
+                await connection.take(line, tasks)
+
+
+class _Connection(Generic[AppT]):
+    """What one client's lines share: the way back, the client's name, the requests under way."""
+
+    def __init__(
+        self,
+        write: Callable[[bytes], Awaitable[None]],
+        server: McpServer[AppT],
+        caller: Callable[[], Caller],
+        toolsets: frozenset[str],
+    ) -> None:
+        self._write = write
+        self._server = server
+        self._caller = caller
+        self._toolsets = toolsets
+        self._client: str | None = None
+        self._running: dict[JSON, asyncio.Task[None]] = {}
+        self._turn = asyncio.Lock()
+
+    async def take(self, line: bytes, tasks: asyncio.TaskGroup) -> None:
+        if len(line) > BODY_BYTES_MAX:
+            text = f"A message holds at most {BODY_BYTES_MAX} bytes, not {len(line)}."
+            await self._send(jsonrpc.failure(None, jsonrpc.INVALID_REQUEST, text))
+            return
+        try:
+            message = classify(jsonrpc.decode(line), None)
+        except InvalidInput as error:
+            await self._send(jsonrpc.failure(None, jsonrpc.PARSE_ERROR, error.message))
+            return
+        if isinstance(message, Rejection):
+            await self._send(message.answer())
+        elif isinstance(message, Request):
+            if message.method == "initialize":
+                self._client = message.client_name
+            task = tasks.create_task(self._answer(message))
+            self._running[message.id] = task
+            task.add_done_callback(lambda done: self._forget(message.id, done))
+        elif isinstance(message, Notification):
+            self._heed(message)
+        else:
+            assert not isinstance(message, Batch), "without headers there are no batches"
+
+    async def _answer(self, request: Request) -> None:
+        call = Call(self._caller(), self._toolsets, self._send, self._client)
+        await self._send(await self._server.handle(request, call))
+
+    def _heed(self, notification: Notification) -> None:
+        if notification.method != "notifications/cancelled":
+            return
+        named = notification.params.get("requestId")
+        task = self._running.get(named) if isinstance(named, str | int) else None
+        if task is not None:
+            task.cancel()
+
+    def _forget(self, request_id: JSON, done: asyncio.Task[None]) -> None:
+        # A client that numbers two requests alike must not lose the later one's entry.
+        if self._running.get(request_id) is done:
+            del self._running[request_id]
+
+    async def _send(self, message: Message) -> None:
+        async with self._turn:
+            await self._write(jsonrpc.encode(message).encode("utf-8") + b"\n")
