@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from checks import names, purity, sizes, text
+from checks import names, purity, reference, sizes, text, workflows
 from checks.tree import Tree
 
-CHECKERS = (sizes.check, names.check, purity.check, text.check)
+CHECKERS = (sizes.check, names.check, purity.check, text.check, workflows.check, reference.check)
 
 
 def main() -> int:

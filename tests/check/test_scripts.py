@@ -1,0 +1,37 @@
+"""The shell scripts: they are executable, well-formed, strict, and refuse what they do not know."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+NAMES = ("bench", "check", "install", "lock", "reference", "serve", "test")
+SCRIPTS = (".ci/run", *(f"scripts/{name}" for name in NAMES))
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_script_is_executable_and_well_formed(name: str, root: Path) -> None:
+    path = root / name
+    assert os.access(path, os.X_OK)
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("#!/usr/bin/env bash\n#")
+    assert "\nset -euo pipefail\n" in text
+    assert subprocess.run(["bash", "-n", path], check=False).returncode == 0
+
+
+def test_scripts_are_all_tested(root: Path) -> None:
+    found = {path.name for path in (root / "scripts").iterdir() if path.suffix == ""}
+    found -= {path.name for path in (root / "scripts").iterdir() if path.is_dir()}
+    assert found == set(NAMES)
+
+
+@pytest.mark.parametrize("name", ["scripts/install", "scripts/check", "scripts/bench"])
+def test_script_with_unknown_option_shows_its_usage(name: str, root: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [root / name, "--unknown"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert f"usage: {name}" in done.stderr

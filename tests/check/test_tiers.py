@@ -1,0 +1,152 @@
+"""The test runner: what counts as green, its closing line, and that no folder is left out."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import tiers
+
+Writer = Callable[[dict[str, str]], Path]
+
+REPORT = (
+    '<testsuites><testsuite name="pytest" tests="9" errors="1" failures="2" skipped="3"/>'
+    "</testsuites>"
+)
+
+ASYNC_TESTS = """
+import asyncio
+import pytest
+from hypothesis import given, strategies
+
+@pytest.mark.parametrize("number", [1, 2])
+async def test_waits(number, tmp_path):
+    await asyncio.sleep(0)
+    assert tmp_path.is_dir()
+
+@given(number=strategies.integers())
+async def test_property(number):
+    await asyncio.sleep(0)
+    assert number == number
+
+async def test_fails():
+    await asyncio.sleep(0)
+    assert False
+
+@given(number=strategies.integers())
+async def test_property_fails(number):
+    await asyncio.sleep(0)
+    assert number < 10
+"""
+
+
+@pytest.fixture
+def small(write_tree: Writer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """Runs the runner over a small tree of tests in place of the repository's."""
+
+    def run(files: dict[str, str], *arguments: str) -> int:
+        monkeypatch.setattr(tiers, "ROOT", write_tree(files))
+        return tiers.main([*arguments, "--", "-n0"])
+
+    return run
+
+
+def test_report_with_failures_and_skips_is_added_up(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    report.write_text(REPORT, encoding="utf-8")
+    count = tiers.read_report(report, exit_code=1)
+    assert str(count) == "3 passed, 3 failed, 3 skipped"
+    assert not count.is_good
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "failed"),
+    [
+        pytest.param(0, 0, id="passed"),
+        pytest.param(5, 0, id="found-nothing"),
+        pytest.param(2, 1, id="interrupted"),
+        pytest.param(4, 1, id="usage"),
+        pytest.param(-9, 1, id="killed"),
+    ],
+)
+def test_report_missing_counts_a_crash_as_failure(
+    exit_code: int, failed: int, tmp_path: Path
+) -> None:
+    count = tiers.read_report(tmp_path / "none.xml", exit_code)
+    assert count.failed == failed
+    assert not count.is_good
+
+
+def test_run_with_passing_tiers_ends_with_the_total(
+    small: Callable[..., int], capfd: pytest.CaptureFixture[str]
+) -> None:
+    files = {
+        "tests/core/test_a.py": "def test_a(): pass\n",
+        "tests/app/test_a.py": "import pytest\ndef test_b(): pass\ndef test_c(): pytest.skip('')\n",
+    }
+    assert small(files) == 0
+    assert capfd.readouterr().out.splitlines()[-1] == "2 passed, 0 failed, 1 skipped"
+
+
+def test_run_with_one_failure_exits_with_one(
+    small: Callable[..., int], capfd: pytest.CaptureFixture[str]
+) -> None:
+    files = {
+        "tests/core/test_a.py": "def test_a(): assert False\n",
+        "tests/app/test_a.py": "def test_b(): pass\n",
+    }
+    assert small(files) == 1
+    assert capfd.readouterr().out.splitlines()[-1] == "1 passed, 1 failed, 0 skipped"
+
+
+def test_run_without_a_test_exits_with_one(small: Callable[..., int]) -> None:
+    assert small({"tests/core/none.txt": ""}, "core") == 1
+
+
+def test_run_of_one_tier_leaves_the_others_alone(
+    small: Callable[..., int], capfd: pytest.CaptureFixture[str]
+) -> None:
+    files = {
+        "tests/core/test_a.py": "def test_a(): assert False\n",
+        "tests/app/test_a.py": "def test_b(): pass\n",
+    }
+    assert small(files, "app") == 0
+    assert capfd.readouterr().out.splitlines()[-1] == "1 passed, 0 failed, 0 skipped"
+
+
+def test_run_with_unknown_tier_names_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        tiers.main(["everything"])
+    assert stop.value.code == 2
+    assert "'everything'" in capsys.readouterr().err
+
+
+def test_list_names_every_tier(capsys: pytest.CaptureFixture[str]) -> None:
+    assert tiers.main(["--list"]) == 0
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert listed == [tier.name for tier in tiers.TIERS]
+
+
+def test_tests_in_every_folder_belong_to_a_tier(root: Path) -> None:
+    folders = {
+        path.relative_to(root / "tests").parts[0] for path in root.glob("tests/**/test_*.py")
+    }
+    assert folders <= {tier.name for tier in tiers.TIERS}
+
+
+def test_async_tests_run_and_can_fail(root: Path, write_tree: Writer) -> None:
+    folder = write_tree({"test_a.py": ASYNC_TESTS})
+    shutil.copy(root / "tests" / "conftest.py", folder)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", folder],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "2 failed, 3 passed" in done.stdout, done.stdout
