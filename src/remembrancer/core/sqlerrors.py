@@ -22,7 +22,7 @@ from remembrancer.core.errors import (
 
 _CONSTRAINT: Final = re.compile(
     r"\b(?P<kind>UNIQUE|CHECK|NOT NULL|FOREIGN KEY) constraint failed"
-    r"(?:: (?P<what>.*?))?(?:: SQLITE_\w+.*)?$",
+    r"(?:: (?!SQLITE_)(?P<what>.*?))?(?:: SQLITE_\w+.*)?$",
     re.DOTALL,
 )
 

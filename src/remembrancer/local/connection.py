@@ -87,7 +87,7 @@ class SqliteConnection:
         self._options = options
         self._deadline_s = float("inf")
         if path != MEMORY:
-            _make_private(Path(path))
+            make_private(Path(path))
         self.raw = sqlite3.connect(
             path,
             timeout=BUSY_TRY_S,
@@ -170,7 +170,7 @@ class SqliteConnection:
         self.raw.close()
 
 
-def _make_private(path: Path) -> None:
+def make_private(path: Path) -> None:
     """Create the file for its owner alone; SQLite gives its log files the same mode."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,0 +1,173 @@
+"""A real D1 for tests: the SQL port over loopback HTTP to a small Node process with Miniflare.
+
+It checks statements and translates errors with the same functions as every driver, so that what
+is tested is D1 itself. Rows read and written are D1's own counts. Not shipped.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+
+from remembrancer.core.sqlcheck import check_statement
+from remembrancer.core.sqlerrors import classify
+from remembrancer.local.migrate import load_migrations
+from remembrancer.ports.sql import Outcome, Row, SqlValue, Statement
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+NODE: Final = ROOT / "node_modules" / ".bin" / "node"
+MINIFLARE: Final = ROOT / "node_modules" / "miniflare"
+
+CALL_S_MAX: Final = 40.0
+"""Seconds one call may take: D1's own limit is 30."""
+
+
+def missing_part() -> str | None:
+    """Return what the bridge needs and does not find, as a sentence; None when all is there."""
+    for part in (NODE, MINIFLARE):
+        if not part.exists():
+            name = part.relative_to(ROOT)
+            return f"real D1 is not tested: {name} is missing; `scripts/install --dev` installs it"
+    return None
+
+
+class D1BridgeStore:
+    """The SQL port over one database of the bridge.
+
+    *Shape:* a session has a bookmark after its first call; the store itself has none.
+    """
+
+    def __init__(
+        self, url: str, database: str, *, is_session: bool = False, bookmark: str | None = None
+    ) -> None:
+        self._url = url
+        self._database = database
+        self._is_session = is_session
+        self._bookmark = bookmark
+
+    async def read(self, statements: Sequence[Statement]) -> list[Outcome]:
+        """Send reading statements as one batch, which D1 runs on one snapshot."""
+        for each in statements:
+            check_statement(each.sql, each.params, is_reading=True)
+        return await self._send(statements)
+
+    async def write(self, statements: Sequence[Statement]) -> list[Outcome]:
+        """Send statements as one atomic batch."""
+        for each in statements:
+            check_statement(each.sql, each.params)
+        return await self._send(statements)
+
+    def session(self, bookmark: str | None) -> D1BridgeStore:
+        """Return the database as one request sees it."""
+        return D1BridgeStore(self._url, self._database, is_session=True, bookmark=bookmark)
+
+    def bookmark(self) -> str | None:
+        """Return where the session's last call left it."""
+        return self._bookmark
+
+    def write_now(self, statements: Sequence[Statement]) -> list[Outcome]:
+        """As `write`, for fixtures that cannot wait."""
+        if not statements:
+            return []
+        answer = httpx.post(
+            self._url, content=self._body(statements), timeout=CALL_S_MAX, trust_env=False
+        )
+        return self._outcomes(answer)
+
+    async def _send(self, statements: Sequence[Statement]) -> list[Outcome]:
+        if not statements:  # D1 refuses an empty batch
+            return []
+        # A client for each call: tests run in event loops of their own, sockets belong to one.
+        async with httpx.AsyncClient(timeout=CALL_S_MAX, trust_env=False, verify=False) as client:
+            answer = await client.post(self._url, content=self._body(statements))
+        return self._outcomes(answer)
+
+    def _body(self, statements: Sequence[Statement]) -> bytes:
+        call: dict[str, object] = {
+            "database": self._database,
+            "statements": [[each.sql, [_encoded(v) for v in each.params]] for each in statements],
+        }
+        if self._is_session:
+            call["bookmark"] = self._bookmark
+        return json.dumps(call).encode()
+
+    def _outcomes(self, answer: httpx.Response) -> list[Outcome]:
+        answer.raise_for_status()
+        body: Any = answer.json()  # our own script's JSON
+        if "error" in body:
+            raise classify(body["error"]) from RuntimeError(body["error"])
+        if self._is_session:
+            self._bookmark = body["bookmark"]
+        return [
+            Outcome(
+                rows=[_decoded(row) for row in outcome["rows"]],
+                changes=outcome["changes"],
+                rows_read=outcome["rows_read"],
+                rows_written=outcome["rows_written"],
+            )
+            for outcome in body["outcomes"]
+        ]
+
+
+class D1Bridge:
+    """The Node process, and a supply of empty databases."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+        self._url = ""
+        self._left: list[str] = []
+
+    def fresh(self, *, is_migrated: bool = True) -> D1BridgeStore:
+        """Return a database nobody has used, migrated unless told otherwise."""
+        if not self._left:
+            self.stop()
+            self._start()
+        store = D1BridgeStore(self._url, self._left.pop())
+        if is_migrated:
+            for migration in load_migrations():
+                store.write_now([Statement(sql) for sql in migration.statements()])
+        return store
+
+    def stop(self) -> None:
+        """End the process: it ends by itself when its standard input is closed."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.close()
+        process.stdout.close()
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(timeout=10)
+
+    def _start(self) -> None:
+        process = subprocess.Popen(
+            [str(NODE), str(Path(__file__).with_name("bridge.mjs"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._process = process
+        assert process.stdout is not None
+        ready = json.loads(process.stdout.readline() or "{}")
+        assert "url" in ready, "the D1 bridge did not start; its error is above"
+        self._url = ready["url"]
+        self._left = [f"db{number}" for number in reversed(range(ready["databases"]))]
+
+
+def _encoded(value: SqlValue) -> object:
+    return {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes) else value
+
+
+# Any: one row of our own script's JSON; D1 gives a blob as a list of numbers.
+def _decoded(row: dict[str, Any]) -> Row:
+    return {name: bytes(value) if isinstance(value, list) else value for name, value in row.items()}
