@@ -1,0 +1,108 @@
+"""The write path: read, decide, write one batch; again when somebody else was faster.
+
+A use case hands `write` a function that reads what it needs and returns a Plan. Everything of the
+plan is one atomic batch: events, projections, scope versions, the idempotency answer and what the
+use case adds. Not a place for rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+from remembrancer.app.state import App
+from remembrancer.core import limits
+from remembrancer.core.errors import Conflict
+from remembrancer.core.ledger.events import SALT_BYTES
+from remembrancer.core.values import JSON, Caller
+from remembrancer.ports.sql import Statement
+from remembrancer.store import ledger
+from remembrancer.store.ledger import StreamEdit
+
+Answer = dict[str, JSON]
+"""What a write answers: a JSON object, the same at every door and on every repetition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a use case decided.
+
+    *Shape:* `at_ms` is the moment of the decision, and that of its events; `edits` may be empty (nothing changes, nothing is written but the idempotency
+    answer); `extra` are statements of the same batch that are no projection.
+    """
+
+    answer: Answer
+    at_ms: int
+    edits: Sequence[StreamEdit] = ()
+    extra: Sequence[Statement] = field(default_factory=tuple)
+
+
+async def write(app: App, caller: Caller, decide: Callable[[], Awaitable[Plan]]) -> Answer:
+    """Run one command: answer a repetition, else decide and write, at most three times.
+
+    *Raises:* what `decide` raises; Conflict when others were faster each time, or when the
+    idempotency key was used for another request. *Promise:* all or nothing; one round trip to
+    write, one more to look up an idempotency key.
+    """
+    for attempt in range(1, limits.CONFLICT_ATTEMPTS_MAX + 1):
+        earlier = await _earlier_answer(app, caller)
+        if earlier is not None:
+            return earlier
+        plan = await decide()
+        statements = _batch(app, caller, plan)
+        if not statements:
+            return plan.answer
+        try:
+            await app.sql.write(statements)
+        except Conflict as clash:
+            if attempt == limits.CONFLICT_ATTEMPTS_MAX:
+                raise _final(clash) from clash
+            continue
+        return plan.answer
+    raise AssertionError("unreachable")
+
+
+def _batch(app: App, caller: Caller, plan: Plan) -> list[Statement]:
+    edits = [edit for edit in plan.edits if edit.drafts]
+    statements: list[Statement] = []
+    if edits:
+        salts = [app.runtime.random_bytes(SALT_BYTES) for edit in edits for _draft in edit.drafts]
+        sealed, placed = ledger.place(edits, caller=caller, at_ms=plan.at_ms, salts=salts)
+        statements += ledger.append(sealed, placed)
+    statements += plan.extra
+    return statements + ledger.keep_answer(caller, plan.answer, plan.at_ms)
+
+
+async def _earlier_answer(app: App, caller: Caller) -> Answer | None:
+    if caller.idempotency is None:
+        return None
+    [outcome] = await app.sql.read(
+        [ledger.answer_statement(caller.namespace, caller.idempotency.key)]
+    )
+    found = ledger.answered(outcome.rows)
+    if found is None:
+        return None
+    if found.request_hash != caller.idempotency.request_hash:
+        raise Conflict(
+            f"the idempotency key {caller.idempotency.key[:40]!r} was used for another request",
+            hint="use a fresh key for each new request",
+            code="idempotency_key_reused",
+        )
+    assert isinstance(found.answer, dict)
+    return found.answer
+
+
+def _final(clash: Conflict) -> Conflict:
+    constraint = str(clash.details.get("constraint", ""))
+    if "fact_key" in constraint:
+        return Conflict(
+            "another active item holds this fact key",
+            hint="update or supersede that item",
+            details={"constraint": constraint},
+        )
+    return Conflict(
+        f"others were faster {limits.CONFLICT_ATTEMPTS_MAX} times",
+        hint="read again and repeat",
+        code="version_conflict",
+        details={"constraint": constraint},
+    )

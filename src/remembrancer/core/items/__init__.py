@@ -1,0 +1,1 @@
+"""Items: the one central record for tasks and memories. Fields, states, commands, decisions."""

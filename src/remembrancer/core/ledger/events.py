@@ -1,0 +1,146 @@
+"""Events: drafted by a decision, placed in a stream, sealed by a chain of hashes.
+
+The chain of a stream runs over each event's envelope and the hash of its salted body, so a body
+can be forgotten while the chain still verifies. Pure: salts come in as arguments. Every ring may
+import it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from remembrancer.core.errors import CorruptData
+from remembrancer.core.ids import Namespace, Stream
+from remembrancer.core.ledger.changes import Changes
+from remembrancer.core.values import JSON, canonical_json
+
+SCHEMA: Final = 1
+"""Schema number written into new event bodies; older ones are raised by UPCASTERS."""
+
+GENESIS: Final = "0" * 64
+"""Chain value before a stream's first event."""
+
+SALT_BYTES: Final = 16
+"""Bytes of a body's salt: makes the hash of a forgotten short text useless for guessing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An event as a decision gives it: what changed, and what else is worth keeping of it.
+
+    *Shape:* `kind` past tense (`ItemSuperseded`); `note` small JSON values such as a reason.
+    """
+
+    kind: str
+    changes: Changes = field(default_factory=dict)
+    note: Mapping[str, JSON] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One immutable fact about a change.
+
+    *Shape:* `version` counts from 1 in its stream; `position` from 1 in the ledger, 0 while not
+    yet written; `changes` and `note` are empty when the body was forgotten. *Units:* `at_ms` UTC.
+    """
+
+    namespace: Namespace
+    stream: Stream
+    version: int
+    kind: str
+    actor: str
+    at_ms: int
+    cause: str
+    changes: Changes
+    note: Mapping[str, JSON]
+    position: int = 0
+    is_forgotten: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where a stream stands: its last version (0 when new) and the chain value there."""
+
+    version: int = 0
+    chain: str = GENESIS
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """An event's stored form: canonical body, salt and the two hashes, all as text."""
+
+    event: Event
+    body: str
+    salt: str
+    body_hash: str
+    chain: str
+
+
+def encode_body(changes: Changes, note: Mapping[str, JSON]) -> str:
+    """Return the stored text of a body: canonical JSON with its schema number."""
+    body: dict[str, object] = {"schema": SCHEMA, "changes": changes}
+    if note:
+        body["note"] = dict(note)
+    return canonical_json(body)
+
+
+def decode_body(kind: str, text: str) -> tuple[Changes, dict[str, JSON]]:
+    """Return changes and note of a stored body, raised to the newest schema.
+
+    *Raises:* CorruptData when the text is no body of ours, or newer than this program.
+    """
+    try:
+        body = json.loads(text)
+        schema = body["schema"]
+    except (ValueError, TypeError, KeyError) as error:
+        raise CorruptData(f"the body of a {kind!r} event is not an event body") from error
+    while schema < SCHEMA:
+        body = UPCASTERS[schema](kind, body)
+        schema = body["schema"]
+    if schema > SCHEMA:
+        raise CorruptData(
+            f"a {kind!r} event has schema {schema!r}, this program reads up to {SCHEMA}",
+            hint="run the newest version",
+        )
+    changes = {name: (pair[0], pair[1]) for name, pair in body["changes"].items()}
+    return changes, body.get("note", {})
+
+
+UPCASTERS: Final[Mapping[int, Callable[[str, dict[str, JSON]], dict[str, JSON]]]] = {}
+"""Schema number → function (kind, body) that raises a body by one schema."""
+
+
+def hash_body(salt: str, body: str) -> str:
+    """Return SHA-256 over the salt's and the body's UTF-8 bytes, as hexadecimal text."""
+    return hashlib.sha256(salt.encode() + body.encode()).hexdigest()
+
+
+def chain_after(chain: str, event: Event, body_hash: str) -> str:
+    """Return the chain value after an event: SHA-256 over the one before and the envelope."""
+    envelope = canonical_json(
+        [
+            chain,
+            event.namespace,
+            event.stream,
+            event.version,
+            event.kind,
+            event.actor,
+            event.at_ms,
+            event.cause,
+            body_hash,
+        ]
+    )
+    return hashlib.sha256(envelope.encode()).hexdigest()
+
+
+def seal(head: Head, event: Event, salt: bytes) -> Sealed:
+    """Return the stored form of an event that follows `head`."""
+    assert event.version == head.version + 1 and len(salt) == SALT_BYTES
+    body = encode_body(event.changes, event.note)
+    salt_text = salt.hex()
+    body_hash = hash_body(salt_text, body)
+    return Sealed(event, body, salt_text, body_hash, chain_after(head.chain, event, body_hash))

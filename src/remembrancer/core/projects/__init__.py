@@ -1,0 +1,1 @@
+"""Projects: bodies of work, each with at most one active objective."""

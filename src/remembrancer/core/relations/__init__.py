@@ -1,0 +1,1 @@
+"""Relations: typed edges between items, without circles."""

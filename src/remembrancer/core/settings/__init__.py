@@ -1,0 +1,1 @@
+"""Settings of a namespace: the defaults that the tools use, and the time zone."""

@@ -1,0 +1,1 @@
+"""Topics: retrieval buckets with a kind, a retrieval priority and a canonical item."""

@@ -1,0 +1,88 @@
+"""Decisions on one topic: make, edit, delete.
+
+Fields: name, slug, description, state, kind (`topic`, `profile`, `project`, `system`),
+retrieval_priority 0–100, canonical_item_id, summary_mode (`auto`, `manual`). That a canonical
+item belongs to the topic and is current is checked by the use case, which can see the item.
+Every ring may import it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from remembrancer.core.errors import InvalidInput
+from remembrancer.core.ledger.changes import Fields, changes_between
+from remembrancer.core.ledger.events import Draft
+from remembrancer.core.projects.decide import check_description, check_name
+from remembrancer.core.values import JSON
+
+KINDS: Final = ("topic", "profile", "project", "system")
+SUMMARY_MODES: Final = ("auto", "manual")
+
+PROFILE_SLUG: Final = "profile"
+"""Slug of the topic that says who the user is; it is there from the start, with priority 10."""
+
+DEFAULTS: Final[Mapping[str, JSON]] = MappingProxyType(
+    {
+        "name": "",
+        "slug": "",
+        "description": None,
+        "state": "active",
+        "kind": "topic",
+        "retrieval_priority": 0,
+        "canonical_item_id": None,
+        "summary_mode": "auto",
+    }
+)
+"""Field → its default."""
+
+
+def create_topic(given: Mapping[str, JSON], *, slug: str) -> Draft:
+    """Draft the making of a topic."""
+    fields: Fields = dict(DEFAULTS)
+    fields["slug"] = slug
+    if slug == PROFILE_SLUG:
+        fields |= {"kind": "profile", "retrieval_priority": 10}
+    fields |= _checked(given)
+    return Draft("TopicCreated", changes_between({}, fields))
+
+
+def edit_topic(fields: Fields, given: Mapping[str, JSON]) -> Draft | None:
+    """Draft an edit; None when nothing changes."""
+    changes = changes_between(fields, _checked(given))
+    return Draft("TopicUpdated", changes) if changes else None
+
+
+def delete_topic(fields: Fields) -> Draft:
+    """Draft the removal of a topic; its items stay, and it can be undone."""
+    return Draft("TopicDeleted", changes_between(fields, {"state": "deleted"}))
+
+
+def _checked(given: Mapping[str, JSON]) -> Fields:
+    after: Fields = {}
+    for name, value in given.items():
+        if name == "name":
+            after[name] = check_name(str(value))
+        elif name == "description":
+            after[name] = check_description(None if value is None else str(value))
+        elif name == "kind":
+            after[name] = _one_of(name, value, KINDS)
+        elif name == "summary_mode":
+            after[name] = _one_of(name, value, SUMMARY_MODES)
+        elif name == "retrieval_priority":
+            if not isinstance(value, int) or not 0 <= value <= 100:
+                raise InvalidInput(f"{name} {value!r} is out of range", hint="0 to 100", field=name)
+            after[name] = value
+        elif name == "canonical_item_id":
+            after[name] = value
+    return after
+
+
+def _one_of(name: str, value: JSON, allowed: tuple[str, ...]) -> JSON:
+    if value not in allowed:
+        raise InvalidInput(
+            f"{value!r} is not a {name}", hint=f"one of {', '.join(allowed)}", field=name
+        )
+    return value

@@ -1,0 +1,133 @@
+"""Reading items: by id with what they refer to and their streams' heads, in one round trip.
+
+Lists and searches are `store.item_lists` and `store.search`. Nothing is written here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from remembrancer.core.errors import NotFound
+from remembrancer.core.ids import Namespace, item_stream
+from remembrancer.core.items.record import ItemRecord, Owner, References
+from remembrancer.core.ledger.events import Draft, Head
+from remembrancer.core.values import JSON, canonical_json
+from remembrancer.ports.sql import Outcome, Row, Statement
+from remembrancer.store import ledger
+from remembrancer.store.items_projection import ITEMS
+from remembrancer.store.ledger import StreamEdit
+
+ITEM_COLUMNS: Final = "seq, namespace, id, version, position, created_at, updated_at, " + ", ".join(
+    ITEMS.columns
+)
+"""The columns that make an ItemRecord, in order, of the table and its twin."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedItem:
+    """An item with the head of its stream, ready to be decided on."""
+
+    record: ItemRecord
+    head: Head
+
+    def edit(self, *drafts: Draft | None) -> StreamEdit:
+        """Return the edit that appends these drafts; None drafts are left out."""
+        kept = tuple(draft for draft in drafts if draft is not None)
+        return StreamEdit(item_stream(self.record.id), self.head, self.record.fields, kept)
+
+
+def item_of(row: Row) -> ItemRecord:
+    """Return the item in a row of `ITEM_COLUMNS`."""
+    return ItemRecord(
+        id=str(row["id"]),
+        version=int(str(row["version"])),
+        created_at=int(str(row["created_at"])),
+        updated_at=int(str(row["updated_at"])),
+        fields=ITEMS.row_fields(row),
+        position=int(str(row["position"])),
+        seq=int(str(row["seq"])),
+    )
+
+
+def load_statements(namespace: Namespace, ids: Sequence[str]) -> list[Statement]:
+    """Return the four statements that read items, heads, projects and topics."""
+    wanted = canonical_json(list(ids))
+    streams = [item_stream(id_) for id_ in ids]
+    chosen = "FROM json_each(?2) AS j CROSS JOIN items AS i ON i.namespace = ?1 AND i.id = j.value"
+    columns = ", ".join(f"i.{name.strip()}" for name in ITEM_COLUMNS.split(","))
+    return [
+        Statement(f"SELECT {columns} {chosen}", (namespace, wanted)),
+        ledger.heads_statement(namespace, streams),
+        *(
+            Statement(
+                f"SELECT o.id, o.slug, o.name, o.state FROM {table} AS o WHERE o.namespace = ?1"
+                f" AND o.id IN (SELECT i.{column} {chosen})",
+                (namespace, wanted),
+            )
+            for table, column in (("projects", "project_id"), ("topics", "topic_id"))
+        ),
+    ]
+
+
+def loaded(outcomes: Sequence[Outcome]) -> tuple[dict[str, LoadedItem], References]:
+    """Return id → item and its references from the outcomes of `load_statements`."""
+    rows, head_rows, project_rows, topic_rows = (outcome.rows for outcome in outcomes)
+    heads = ledger.heads(head_rows)
+    items = {str(row["id"]): item_of(row) for row in rows}
+    return (
+        {
+            id_: LoadedItem(record, heads.get(item_stream(id_), Head()))
+            for id_, record in items.items()
+        },
+        References(owners(project_rows), owners(topic_rows)),
+    )
+
+
+def owners(rows: Sequence[Row]) -> dict[str, Owner]:
+    """Return id → project or topic from rows with id, slug, name and state."""
+    return {
+        str(row["id"]): Owner(
+            str(row["id"]), str(row["slug"]), str(row["name"]), row["state"] == "active"
+        )
+        for row in rows
+    }
+
+
+def require(items: dict[str, LoadedItem], id_: str) -> LoadedItem:
+    """Return the item. *Raises:* NotFound naming the id."""
+    found = items.get(id_)
+    if found is None:
+        raise NotFound(
+            f"there is no item {id_[:60]!r}", hint="list_items or semantic_search find ids"
+        )
+    return found
+
+
+def owner_statement(namespace: Namespace, table: str, slugs: Sequence[str]) -> Statement:
+    """Return the statement that reads projects or topics by slug, of those not deleted."""
+    assert table in ("projects", "topics")
+    return Statement(
+        f"SELECT o.* FROM json_each(?2) AS j CROSS JOIN {table} AS o"
+        " ON o.namespace = ?1 AND o.slug = j.value AND o.state = 'active'",
+        (namespace, canonical_json(list(slugs))),
+    )
+
+
+def holder_statement(namespace: Namespace, fact_key: str) -> Statement:
+    """Return the statement that reads which active item holds a fact key."""
+    return Statement(
+        "SELECT id FROM items WHERE namespace = ? AND fact_key = ? AND state = 'active'",
+        (namespace, fact_key),
+    )
+
+
+def setting_statement(namespace: Namespace) -> Statement:
+    """Return the statement that reads the namespace's settings."""
+    return Statement("SELECT name, value FROM settings WHERE namespace = ?", (namespace,))
+
+
+def settings_of(rows: Sequence[Row]) -> dict[str, JSON]:
+    """Return setting → value from the rows of `setting_statement`."""
+    return {str(row["name"]): ledger.load_json(row["value"]) for row in rows}

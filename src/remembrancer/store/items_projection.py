@@ -1,0 +1,106 @@
+"""Projecting item events: the items table and its twin, tags, search rows.
+
+The rules of what is counted, searched and shown are `core.items.derive`. Not for reading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import MappingProxyType
+from typing import Final
+
+from remembrancer.core.items.derive import scope_word, search_columns, tag_keys
+from remembrancer.core.items.fields import DEFAULTS
+from remembrancer.core.values import canonical_json
+from remembrancer.ports.sql import Statement
+from remembrancer.store.record_table import ColumnType, Placed, RecordTable
+
+_JSON: Final = ("tags", "source_message_ids", "steps", "notes", "decisions", "problems")
+_FLAGS: Final = ("pinned", "type_by_hand")
+_REALS: Final = ("importance", "confidence")
+_SEARCHED: Final = frozenset({"title", "content", "summary", "fact_key", "tags", *_JSON[2:]})
+
+
+def _type(name: str) -> ColumnType:
+    if name in _JSON:
+        return "json"
+    if name in _FLAGS:
+        return "flag"
+    # Values keep their own type; the distinction matters only where a column is read.
+    return "real" if name in _REALS else "text"
+
+
+ITEMS: Final = RecordTable(
+    name="items",
+    twin="item_versions",
+    prefix="item/",
+    # The kind is the fields' order in the table.
+    columns=MappingProxyType(
+        {name: _type(name) for name in ("kind", *(n for n in DEFAULTS if n != "kind"))}
+    ),
+    has_seq=True,
+)
+"""The items table: one column for each field of an item."""
+
+
+def project_items(round_: Sequence[Placed], shadow: str) -> list[Statement]:
+    """Return what brings items, twins, tags and search rows up to these events."""
+    result = ITEMS.statements(round_, shadow)
+    result += _tag_statements(round_, shadow)
+    result += _search_statements(round_, shadow)
+    return result
+
+
+def _tag_statements(round_: Sequence[Placed], shadow: str) -> list[Statement]:
+    namespace = round_[0].event.namespace
+    gone: list[list[str]] = []
+    come: list[list[str]] = []
+    for placed in round_:
+        before, after = tag_keys(placed.before), tag_keys(placed.after)
+        gone += [[tag, placed.id] for tag, name in before.items() if after.get(tag) != name]
+        come += [[tag, placed.id, name] for tag, name in after.items() if before.get(tag) != name]
+    result: list[Statement] = []
+    if gone:
+        result.append(
+            Statement(
+                f"DELETE FROM {shadow}item_tags WHERE namespace = ?1 AND (tag, item_id) IN"
+                " (SELECT value ->> 0, value ->> 1 FROM json_each(?2))",
+                (namespace, canonical_json(gone)),
+            )
+        )
+    if come:
+        result.append(
+            Statement(
+                f"INSERT INTO {shadow}item_tags (namespace, tag, item_id, name)"
+                " SELECT ?1, value ->> 0, value ->> 1, value ->> 2 FROM json_each(?2)",
+                (namespace, canonical_json(come)),
+            )
+        )
+    return result
+
+
+def _search_statements(round_: Sequence[Placed], shadow: str) -> list[Statement]:
+    namespace = round_[0].event.namespace
+    changed = [placed for placed in round_ if placed.event.changes.keys() & _SEARCHED]
+    old = [placed.id for placed in changed if placed.event.version > 1]
+    result: list[Statement] = []
+    if old:
+        result.append(
+            Statement(
+                f"DELETE FROM {shadow}search WHERE rowid IN (SELECT i.seq FROM json_each(?2) AS j"
+                f" CROSS JOIN {shadow}items AS i ON i.namespace = ?1 AND i.id = j.value)",
+                (namespace, canonical_json(old)),
+            )
+        )
+    if changed:
+        rows = [[placed.id, *search_columns(placed.after)] for placed in changed]
+        result.append(
+            Statement(
+                f"INSERT INTO {shadow}search (rowid, scope, title, body, tags)"
+                " SELECT i.seq, ?3, j.value ->> 1, j.value ->> 2, j.value ->> 3"
+                f" FROM json_each(?2) AS j CROSS JOIN {shadow}items AS i"
+                " ON i.namespace = ?1 AND i.id = (j.value ->> 0)",
+                (namespace, canonical_json(rows), scope_word(namespace)),
+            )
+        )
+    return result

@@ -1,0 +1,197 @@
+"""All projections: which tables a stream's events fill, and how a batch of events fills them.
+
+One function serves live writes and rebuilds: events are taken in rounds (the first of each
+stream, the second, …), so that every statement handles many streams. Counters and scope versions
+are summed over the whole batch. Not for reading.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from remembrancer.core.ids import RELATIONS, SETTINGS, Namespace
+from remembrancer.core.items import derive
+from remembrancer.core.projects.decide import DEFAULTS as PROJECT_FIELDS
+from remembrancer.core.relations.decide import split_key
+from remembrancer.core.topics.decide import DEFAULTS as TOPIC_FIELDS
+from remembrancer.core.values import canonical_json
+from remembrancer.ports.sql import Statement
+from remembrancer.store.access import project_keys
+from remembrancer.store.items_projection import project_items
+from remembrancer.store.record_table import ColumnType, Placed, RecordTable
+
+TABLES: Final = (
+    "items",
+    "item_versions",
+    "item_tags",
+    "search",
+    "projects",
+    "project_versions",
+    "topics",
+    "topic_versions",
+    "relations",
+    "settings",
+    "keys",
+    "counters",
+)
+"""Tables that a rebuild makes anew from the events. Forgotten text has no place to come from."""
+
+
+def _columns(fields: Mapping[str, object]) -> Mapping[str, ColumnType]:
+    return MappingProxyType(dict.fromkeys(fields, "text"))
+
+
+PROJECTS: Final = RecordTable("projects", "project_versions", "project/", _columns(PROJECT_FIELDS))
+"""The projects table."""
+
+TOPICS: Final = RecordTable("topics", "topic_versions", "topic/", _columns(TOPIC_FIELDS))
+"""The topics table."""
+
+
+def project(batch: Sequence[Placed], shadow: str = "") -> list[Statement]:
+    """Return what brings all projections up to a batch of events of one namespace.
+
+    *Shape:* events in the order they were written; `shadow` is the prefix of the tables to fill.
+    """
+    result: list[Statement] = []
+    for round_ in _rounds(batch):
+        by_area: dict[str, list[Placed]] = {}
+        for placed in round_:
+            by_area.setdefault(placed.event.stream.partition("/")[0], []).append(placed)
+        for area in sorted(by_area):
+            result += PROJECTORS[area](by_area[area], shadow)
+    return result + _count(batch, shadow)
+
+
+def bump_scopes(batch: Sequence[Placed]) -> list[Statement]:
+    """Return what bumps the version of every scope that the batch touches."""
+    touched: set[str] = set()
+    for placed in batch:
+        area, _, name = placed.event.stream.partition("/")
+        if area == "item":
+            touched |= derive.scopes(placed.before, placed.after)
+        elif area in ("project", "topic"):
+            touched |= {"startup", f"{area}/{name}"}
+        elif area in (RELATIONS, SETTINGS):
+            touched.add("startup")
+    if not touched:
+        return []
+    namespace = batch[0].event.namespace
+    return [
+        Statement(
+            "INSERT INTO scope_versions (namespace, scope, version)"
+            " SELECT ?1, value, 1 FROM json_each(?2) WHERE 1"
+            " ON CONFLICT (namespace, scope) DO UPDATE SET version = version + 1",
+            (namespace, canonical_json(sorted(touched))),
+        )
+    ]
+
+
+def _rounds(batch: Sequence[Placed]) -> list[list[Placed]]:
+    rounds: list[list[Placed]] = []
+    seen: Counter[str] = Counter()
+    for placed in batch:
+        number = seen[placed.event.stream]
+        seen[placed.event.stream] += 1
+        if number == len(rounds):
+            rounds.append([])
+        rounds[number].append(placed)
+    return rounds
+
+
+def _count(batch: Sequence[Placed], shadow: str) -> list[Statement]:
+    total: Counter[str] = Counter()
+    for placed in batch:
+        if placed.event.stream.startswith("item/"):
+            total.update(derive.counters(placed.after))
+            total.subtract(derive.counters(placed.before))
+    rows = sorted([name, value] for name, value in total.items() if value)
+    if not rows:
+        return []
+    namespace: Namespace = batch[0].event.namespace
+    return [
+        Statement(
+            f"INSERT INTO {shadow}counters (namespace, name, value)"
+            " SELECT ?1, value ->> 0, value ->> 1 FROM json_each(?2) WHERE 1"
+            " ON CONFLICT (namespace, name) DO UPDATE SET value = value + excluded.value",
+            (namespace, canonical_json(rows)),
+        )
+    ]
+
+
+def _project_relations(round_: Sequence[Placed], shadow: str) -> list[Statement]:
+    namespace = round_[0].event.namespace
+    changes = round_[0].event.changes
+    gone = [list(split_key(key)) for key, (before, _) in changes.items() if before is not None]
+    come: list[list[object]] = []
+    for key, (_, edge) in changes.items():
+        if isinstance(edge, dict):
+            come.append(
+                [*split_key(key), edge["confidence"], edge.get("reason"), edge["created_at"]]
+            )
+    result: list[Statement] = []
+    if gone:
+        result.append(
+            Statement(
+                f"DELETE FROM {shadow}relations WHERE namespace = ?1"
+                " AND (source_id, type, target_id) IN"
+                " (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?2))",
+                (namespace, canonical_json(gone)),
+            )
+        )
+    if come:
+        result.append(
+            Statement(
+                f"INSERT INTO {shadow}relations"
+                " (namespace, source_id, type, target_id, confidence, reason, created_at)"
+                " SELECT ?1, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,"
+                " value ->> 5 FROM json_each(?2)",
+                (namespace, canonical_json(come)),
+            )
+        )
+    return result
+
+
+def _project_settings(round_: Sequence[Placed], shadow: str) -> list[Statement]:
+    namespace = round_[0].event.namespace
+    changes = round_[0].event.changes
+    gone = [name for name, (before, _) in changes.items() if before is not None]
+    come = [
+        [name, canonical_json(value)] for name, (_, value) in changes.items() if value is not None
+    ]
+    result: list[Statement] = []
+    if gone:
+        result.append(
+            Statement(
+                f"DELETE FROM {shadow}settings WHERE namespace = ?1"
+                " AND name IN (SELECT value FROM json_each(?2))",
+                (namespace, canonical_json(gone)),
+            )
+        )
+    if come:
+        result.append(
+            Statement(
+                f"INSERT INTO {shadow}settings (namespace, name, value)"
+                " SELECT ?1, value ->> 0, value ->> 1 FROM json_each(?2)",
+                (namespace, canonical_json(come)),
+            )
+        )
+    return result
+
+
+PROJECTORS: Final[Mapping[str, Callable[[Sequence[Placed], str], list[Statement]]]] = (
+    MappingProxyType(
+        {
+            "item": project_items,
+            "key": project_keys,
+            "project": PROJECTS.statements,
+            "topic": TOPICS.statements,
+            "relations": _project_relations,
+            "settings": _project_settings,
+        }
+    )
+)
+"""Stream's first word → its projector."""

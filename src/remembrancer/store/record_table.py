@@ -1,0 +1,172 @@
+"""Projecting a stream of records into a table and its versioned twin, many events a statement.
+
+A round holds at most one event of each stream, so one statement can serve them all: the rows
+travel as one bound JSON array, and positions are looked up from the events that were written
+before, which makes the same text serve a live batch and a rebuild into shadow tables. It knows
+no rule of any area.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from remembrancer.core.ids import Namespace
+from remembrancer.core.ledger.changes import Fields
+from remembrancer.core.ledger.events import Event
+from remembrancer.core.values import JSON, canonical_json
+from remembrancer.ports.sql import Row, SqlValue, Statement
+
+ColumnType = Literal["text", "integer", "real", "flag", "json"]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An event with the record before and after it."""
+
+    event: Event
+    before: Fields
+    after: Fields
+
+    @property
+    def id(self) -> str:
+        """The record's id: the stream's name behind the slash."""
+        return self.event.stream.partition("/")[2]
+
+
+_READ: Final = (
+    "FROM json_each(?2) AS j CROSS JOIN events AS e ON e.namespace = ?1"
+    " AND e.stream = {prefix} || (j.value ->> 0) AND e.version = (j.value ->> 1)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordTable:
+    """One projected table: its name, its twin's, its stream prefix and its field columns."""
+
+    name: str
+    twin: str
+    prefix: str
+    columns: Mapping[str, ColumnType]
+    has_seq: bool = False
+
+    def statements(self, round_: Sequence[Placed], shadow: str) -> list[Statement]:
+        """Return what brings table and twin up to these events.
+
+        *Shape:* all events of one namespace, at most one a stream; `shadow` is the prefix of the
+        tables that are written.
+        """
+        namespace = round_[0].event.namespace
+        made = [placed for placed in round_ if placed.event.version == 1]
+        edited = [placed for placed in round_ if placed.event.version > 1]
+        result: list[Statement] = []
+        if edited:
+            result.append(self._close_twins(namespace, edited, shadow))
+        if made:
+            result.append(self._insert(namespace, made, shadow))
+        groups: dict[tuple[str, ...], list[Placed]] = {}
+        for placed in edited:
+            names = tuple(name for name in self.columns if name in placed.event.changes)
+            groups.setdefault(names, []).append(placed)
+        for names, group in groups.items():
+            result.append(self._update(namespace, group, names, shadow))
+        result.append(self._open_twins(namespace, round_, shadow))
+        return result
+
+    def row_fields(self, row: Row) -> Fields:
+        """Return the record's fields from a row of the table or its twin."""
+        return {
+            name: decode(type_, row[name])
+            for name, type_ in self.columns.items()
+            if row[name] is not None
+        }
+
+    def _insert(self, namespace: Namespace, made: list[Placed], shadow: str) -> Statement:
+        names = ", ".join(self.columns)
+        values = ", ".join(
+            _value(type_, index + 2) for index, type_ in enumerate(self.columns.values())
+        )
+        seq = "seq, " if self.has_seq else ""
+        position = "e.position, " if self.has_seq else ""
+        sql = (
+            f"INSERT INTO {shadow}{self.name}"
+            f" ({seq}namespace, id, version, position, created_at, updated_at, {names})"
+            f" SELECT {position}?1, j.value ->> 0, e.version, e.position, e.at_ms, e.at_ms,"
+            f" {values} {self._events()} ORDER BY e.position"
+        )
+        rows = [
+            [placed.id, placed.event.version, *(placed.after.get(name) for name in self.columns)]
+            for placed in made
+        ]
+        return Statement(sql, (namespace, canonical_json(rows)))
+
+    def _update(
+        self, namespace: Namespace, group: list[Placed], names: tuple[str, ...], shadow: str
+    ) -> Statement:
+        given = "".join(
+            f", {_value(self.columns[name], index + 2)} AS {name}"
+            for index, name in enumerate(names)
+        )
+        sets = "".join(f", {name} = j.{name}" for name in names)
+        sql = (
+            f"UPDATE {shadow}{self.name} AS t"
+            f" SET version = j.version, position = j.position, updated_at = j.at_ms{sets}"
+            f" FROM (SELECT j.value ->> 0 AS id, e.version, e.position, e.at_ms{given}"
+            f" {self._events()}) AS j WHERE t.namespace = ?1 AND t.id = j.id"
+        )
+        rows = [
+            [placed.id, placed.event.version, *(placed.after.get(name) for name in names)]
+            for placed in group
+        ]
+        return Statement(sql, (namespace, canonical_json(rows)))
+
+    def _close_twins(self, namespace: Namespace, edited: list[Placed], shadow: str) -> Statement:
+        sql = (
+            f"UPDATE {shadow}{self.twin} AS t SET to_position = j.position"
+            " FROM (SELECT i.id, i.position AS from_position, e.position"
+            f" {self._events()} CROSS JOIN {shadow}{self.name} AS i"
+            " ON i.namespace = ?1 AND i.id = (j.value ->> 0)) AS j"
+            " WHERE t.namespace = ?1 AND t.id = j.id AND t.from_position = j.from_position"
+        )
+        rows = [[placed.id, placed.event.version] for placed in edited]
+        return Statement(sql, (namespace, canonical_json(rows)))
+
+    def _open_twins(self, namespace: Namespace, round_: Sequence[Placed], shadow: str) -> Statement:
+        sql = (
+            f"INSERT INTO {shadow}{self.twin} SELECT i.*, i.position, NULL"
+            f" FROM json_each(?2) AS j CROSS JOIN {shadow}{self.name} AS i"
+            " ON i.namespace = ?1 AND i.id = j.value"
+        )
+        return Statement(sql, (namespace, canonical_json([placed.id for placed in round_])))
+
+    def _events(self) -> str:
+        return _READ.format(prefix=f"'{self.prefix}'")
+
+
+def _value(type_: ColumnType, index: int) -> str:
+    """Return the SQL that takes element `index` of a JSON row as this type of column."""
+    if type_ == "json":
+        # `->` would turn JSON null into the text 'null'.
+        return f"CASE WHEN json_type(j.value, '$[{index}]') <> 'null' THEN j.value -> {index} END"
+    return f"j.value ->> {index}"
+
+
+def decode(type_: ColumnType, value: SqlValue) -> JSON:
+    """Return the field value that a column's value stands for."""
+    if value is None:
+        return None
+    if type_ == "json":
+        return load_json(value)
+    if type_ == "flag":
+        return bool(value)
+    assert not isinstance(value, bytes)
+    return value
+
+
+def load_json(value: SqlValue) -> JSON:
+    """Return the JSON value of a stored text."""
+    assert isinstance(value, str)
+    result: JSON = json.loads(value)
+    return result
