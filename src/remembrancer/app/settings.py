@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic.functional_validators import AfterValidator, BeforeValidator
 
 from remembrancer.core import limits
 from remembrancer.core.access.tokens import equal_secrets
+from remembrancer.core.dates.zones import load_zone
 from remembrancer.core.errors import InvalidInput
 
 Origin = Literal["default", "environment", "command line", "data folder"]
@@ -55,8 +55,8 @@ def _parse_key(value: SecretStr | None) -> SecretStr | None:
 
 def _parse_zone(value: str) -> str:
     try:
-        ZoneInfo(value)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        load_zone(value)
+    except InvalidInput as error:
         raise ValueError("not a time zone") from error
     return value
 

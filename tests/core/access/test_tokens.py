@@ -81,7 +81,7 @@ def test_bearer_from_takes_header_first_then_query(
 def test_bearer_from_other_scheme_alone_is_unauthenticated_without_echo(value: str) -> None:
     with pytest.raises(Unauthenticated) as caught:
         bearer_from({"authorization": value})
-    assert value.split()[-1] not in caught.value.message.replace("Bearer <key>", "")
+    assert value.rsplit(maxsplit=1)[-1] not in caught.value.message.replace("Bearer <key>", "")
     assert "Bearer <key>" in (caught.value.hint or "")
 
 
