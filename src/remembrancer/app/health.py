@@ -1,0 +1,61 @@
+"""Health: does the work get done, not does the process run.
+
+Each check adds a reason when something is behind, and a detail for who may see it. A store that
+does not answer is no reason but an error. Alerts and repairs are not here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from remembrancer.app.state import App
+from remembrancer.core.errors import PlatformError
+from remembrancer.core.values import JSON
+from remembrancer.store import health
+
+PROBE_KEY: Final = "health/probe"
+"""The cache key that the check asks for; it need not exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What the checks found. *Shape:* `reasons` is empty when and only when status is `ok`."""
+
+    status: Literal["ok", "degraded"]
+    reasons: tuple[str, ...]
+    details: dict[str, JSON]
+
+
+async def check_health(app: App) -> Health:
+    """Run every check.
+
+    *Raises:* StoreUnavailable, TimedOut when the store does not answer.
+    *Promise:* one round trip to the database, one to the cache; writes nothing.
+    """
+    reasons: list[str] = []
+    ping, rebuild = await app.sql.read([health.ping_statement(), health.rebuild_statement()])
+    position = ping.rows[0]["position"]
+    assert not isinstance(position, bytes)
+    if rebuild.rows:
+        reasons.append("a rebuild has begun and not ended; run it again to go on")
+    cache = await _check_cache(app)
+    if cache != "ok":
+        reasons.append("the cache does not answer; reads are slower and still right")
+    return Health(
+        status="degraded" if reasons else "ok",
+        reasons=tuple(reasons),
+        details={
+            "store": {"status": "ok", "ledger_position": position or 0},
+            "cache": {"status": cache},
+            "rebuild": {"status": "unfinished" if rebuild.rows else "ok"},
+        },
+    )
+
+
+async def _check_cache(app: App) -> str:
+    try:
+        await app.kv.get(PROBE_KEY)
+    except PlatformError as error:
+        return error.code
+    return "ok"

@@ -1,0 +1,146 @@
+"""The ASGI app: ids, the outermost catch, headers on every answer, one log line per request.
+
+The only broad catch of this door. What a request goes through is in `dispatch.py`, what is served
+in `routes.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from remembrancer.app.state import App
+from remembrancer.core.errors import CODES, RemembrancerError
+from remembrancer.http import conditions, origins
+from remembrancer.http.dispatch import Door, Exchange, dispatch
+from remembrancer.http.errors import error_response, internal_error
+from remembrancer.http.metering import MeteredSql
+from remembrancer.http.rate_limit import RateLimiter
+from remembrancer.http.request_log import RequestLine, log_defect, log_request
+from remembrancer.http.route_table import UNSAFE_METHODS, AnyRoute, RouteTable
+
+SECURITY_HEADERS: Final = {
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+"""Headers of every answer that does not set them itself."""
+
+CLIENT_GONE: Final = 499
+"""Status in the log of a request whose client left before an answer. Source: nginx's custom."""
+
+
+def create_asgi(app: App, *, routes: Iterable[AnyRoute]) -> ASGIApp:
+    """Return the ASGI app that serves these routes."""
+    table = RouteTable(routes)
+    return HttpDoor(Door(app, table, RateLimiter(app.settings.rate_limit_per_minute)))
+
+
+class HttpDoor:
+    """Everything that surrounds a request."""
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one HTTP request, or the server's start and stop."""
+        if scope["type"] == "lifespan":
+            await _live(receive, send)
+        elif scope["type"] == "http":
+            await self._serve(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1000})
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        runtime = self._door.app.runtime
+        started_ms = runtime.now_ms()
+        headers = Headers(scope=scope)
+        cause = runtime.new_id("req")
+        request_id = conditions.request_id_from(headers) or cause
+        line = RequestLine(id=request_id, method=scope["method"][:20])
+        if cause != request_id:
+            line.cause = cause
+        outlet = _Outlet(send, line, request_id, is_head=scope["method"] == "HEAD")
+        sql: MeteredSql | None = None
+        try:
+            origin = origins.check_origin(
+                headers,
+                server_host=(scope.get("server") or (None,))[0],
+                allowed=self._door.app.settings.allowed_origins,
+            )
+            if origin is not None:
+                outlet.headers.update(origins.cors_headers(origin))
+            sql = MeteredSql(self._door.app.sql.session(conditions.bookmark_from(headers)))
+            exchange = Exchange(
+                Request(scope, receive), replace(self._door.app, sql=sql), request_id, cause, line
+            )
+            response = await dispatch(self._door, exchange)
+            bookmark = sql.bookmark() if scope["method"] in UNSAFE_METHODS else None
+            if bookmark is not None:
+                outlet.headers["x-remembrancer-bookmark"] = bookmark
+            await response(scope, receive, outlet.send)
+        except ClientDisconnect:
+            line.status = line.status or CLIENT_GONE
+        except RemembrancerError as error:
+            if CODES[error.code].http >= 500:
+                log_defect(error, request_id)
+            await outlet.fail(scope, receive, error)
+        except Exception as error:
+            log_defect(error, request_id)
+            await outlet.fail(scope, receive, internal_error(request_id))
+        finally:
+            line.ms = runtime.now_ms() - started_ms
+            if sql is not None:
+                line.queries, line.statements = sql.query_count, sql.statement_count
+            log_request(line)
+
+
+class _Outlet:
+    """The way out: adds the headers of every answer and notes the status."""
+
+    def __init__(self, send: Send, line: RequestLine, request_id: str, *, is_head: bool) -> None:
+        self._send = send
+        self._line = line
+        self._is_head = is_head
+        self.headers: dict[str, str] = {"x-request-id": request_id}
+
+    async def send(self, message: Message) -> None:
+        """Pass a message on, completed; a HEAD request gets no body."""
+        if message["type"] == "http.response.start":
+            self._line.status = message["status"]
+            headers = MutableHeaders(scope=message)
+            for name, value in SECURITY_HEADERS.items():
+                headers.setdefault(name, value)
+            for name, value in self.headers.items():
+                if name == "vary":
+                    headers.add_vary_header(value)
+                else:
+                    headers[name] = value
+        elif self._is_head and message["type"] == "http.response.body":
+            message = {**message, "body": b""}
+        await self._send(message)
+
+    async def fail(self, scope: Scope, receive: Receive, error: RemembrancerError) -> None:
+        """Answer with an error; once an answer has begun, only the connection can end."""
+        self._line.error = error.code
+        if self._line.status == 0:
+            response: Response = error_response(error, self.headers["x-request-id"])
+            await response(scope, receive, self.send)
+
+
+async def _live(receive: Receive, send: Send) -> None:
+    """Answer the server's start and stop; the ports live and end with their wire."""
+    while True:
+        message = await receive()
+        await send({"type": f"{message['type']}.complete"})
+        if message["type"] == "lifespan.shutdown":
+            return

@@ -1,0 +1,116 @@
+"""Origins: which web pages may call, and what a browser is told about it.
+
+A request without an `Origin` header does not come from a page and passes. Authentication is
+another matter; this only keeps a foreign page from using a server that its visitor can reach.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping, Sequence
+from typing import Final
+from urllib.parse import urlsplit
+
+from remembrancer.http.errors import DoorError
+
+PREFLIGHT_AGE_S: Final = 600
+"""Seconds for which a browser may keep a preflight's answer. Our choice."""
+
+ALLOWED_HEADERS: Final = (
+    "authorization",
+    "content-type",
+    "idempotency-key",
+    "if-match",
+    "last-event-id",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "x-api-key",
+    "x-remembrancer-bookmark",
+    "x-remembrancer-namespace",
+    "x-request-id",
+)
+"""Request headers that a page may send."""
+
+EXPOSED_HEADERS: Final = (
+    "etag",
+    "retry-after",
+    "x-remembrancer-bookmark",
+    "x-remembrancer-degraded",
+    "x-remembrancer-recall",
+    "x-remembrancer-saved",
+    "x-request-id",
+)
+"""Response headers that a page may read."""
+
+
+def is_loopback(host: str | None) -> bool:
+    """Tell whether a host name or address is this machine's own."""
+    if not host:
+        return False
+    name = host.lower().strip("[]").rstrip(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def check_origin(
+    headers: Mapping[str, str], *, server_host: str | None, allowed: Sequence[str]
+) -> str | None:
+    """Return the request's origin when it may call, None when it names none.
+
+    A page may call when it is local, listed, or served from the same host; the last does not count
+    where the server listens on loopback, since a foreign name that is made to point there looks
+    like that (DNS rebinding).
+    *Raises:* DoorError `forbidden`.
+    """
+    origin = headers.get("origin")
+    if origin is None:
+        return None
+    plain = origin.strip().lower()
+    parts = _split(plain)
+    if parts is not None:
+        name, netloc = parts
+        is_same_host = netloc == headers.get("host", "").strip().lower()
+        if is_loopback(name) or (is_same_host and not is_loopback(server_host)):
+            return origin
+    if "*" in allowed or plain in allowed:
+        return origin
+    raise DoorError(
+        "forbidden",
+        f"the origin {origin[:100]!r} may not call this server",
+        hint="add it to ALLOWED_ORIGINS",
+    )
+
+
+def cors_headers(origin: str) -> dict[str, str]:
+    """Return what a browser needs to hand an answer to the page."""
+    return {
+        "access-control-allow-origin": origin,
+        "access-control-expose-headers": ", ".join(EXPOSED_HEADERS),
+        "vary": "origin",
+    }
+
+
+def preflight_headers(allow: Sequence[str]) -> dict[str, str]:
+    """Return what a browser asks for before it sends the request itself."""
+    return {
+        "access-control-allow-methods": ", ".join(allow),
+        "access-control-allow-headers": ", ".join(ALLOWED_HEADERS),
+        "access-control-max-age": str(PREFLIGHT_AGE_S),
+    }
+
+
+def _split(origin: str) -> tuple[str, str] | None:
+    try:
+        parts = urlsplit(origin)
+        host = parts.hostname
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or not host:
+        return None
+    return host, parts.netloc

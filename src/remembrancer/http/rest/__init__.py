@@ -1,0 +1,1 @@
+"""REST: one module per area, each with its `ROUTES`."""

@@ -1,0 +1,98 @@
+"""The open routes: health, the welcome, discovery paths, the icon."""
+
+from __future__ import annotations
+
+import pytest
+from tests.protocol.rest.doors import DOG, OWNER, error_of, serve
+
+from remembrancer.testing.faults import Faults, FaultyStore
+from remembrancer.testing.stores import memory_store
+
+
+@pytest.mark.parametrize("query", ["", "?strict", "?strict=true", "?strict=false"])
+async def test_health_is_ok_and_open(query: str) -> None:
+    async with serve().client() as client:
+        response = await client.get(f"/health{query}")
+    assert response.status_code == 200
+    assert response.json() == {"status": "ok", "reasons": []}
+
+
+@pytest.mark.parametrize(("query", "status"), [("", 200), ("?strict", 503), ("?strict=1", 503)])
+async def test_health_degraded_is_503_only_when_strict(query: str, status: int) -> None:
+    served = serve()
+    served.kv.fail_every = 1
+    async with served.client() as client:
+        response = await client.get(f"/health{query}")
+    assert response.status_code == status
+    body = response.json()
+    assert body["status"] == "degraded"
+    assert len(body["reasons"]) == 1
+    assert "cache" in body["reasons"][0]
+
+
+async def test_health_store_that_does_not_answer_is_503() -> None:
+    served = serve(sql=FaultyStore(memory_store(), Faults(fail_every=1)))
+    async with served.client() as client:
+        response = await client.get("/health")
+    error_of(response, status=503, code="store_unavailable")
+
+
+async def test_health_details_need_the_scope() -> None:
+    async with serve().client() as client:
+        owner = await client.get("/health", headers=OWNER)
+        dog = await client.get("/health", headers=DOG)
+        wrong = await client.get("/health", headers={"x-api-key": "sk-wrong"})
+        broken = await client.get("/health", headers={"authorization": "Basic x"})
+    assert owner.json()["details"]["store"] == {"status": "ok", "ledger_position": 0}
+    for response in (dog, wrong, broken):
+        assert response.status_code == 200
+        assert "details" not in response.json()
+
+
+async def test_health_strict_with_another_word_is_invalid() -> None:
+    async with serve().client() as client:
+        response = await client.get("/health?strict=perhaps")
+    error = error_of(response, status=400, code="invalid_input")
+    assert error["details"]["field"] == "strict"
+
+
+async def test_welcome_names_only_doors_that_are_served() -> None:
+    async with serve().client() as client:
+        response = await client.get("/")
+    body = response.json()
+    assert body["name"] == "Remembrancer"
+    assert body["doors"]["health"] == "http://remembrancer.example/health"
+    assert body["doors"]["docs"] == "http://remembrancer.example/docs"
+    assert "panel" not in body["doors"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/.well-known/oauth-protected-resource",
+        "/.well-known/oauth-protected-resource/mcp",
+        "/.well-known/oauth-authorization-server",
+        "/.well-known/openid-configuration",
+        "/register",
+        "/%E4%B8%8D%E5%AD%98%E5%9C%A8",
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
+async def test_discovery_path_is_a_plain_404_without_a_key(path: str, method: str) -> None:
+    async with serve().client() as client:
+        response = await client.request(method, path)
+    error_of(response, status=404, code="not_found")
+    assert "www-authenticate" not in response.headers
+
+
+async def test_icon_is_empty() -> None:
+    async with serve().client() as client:
+        response = await client.get("/favicon.ico")
+    assert (response.status_code, response.content) == (204, b"")
+
+
+@pytest.mark.parametrize("path", ["/health/", "/docs/", "/openapi.json/"])
+async def test_slash_at_the_end_makes_no_difference(path: str) -> None:
+    async with serve().client() as client:
+        response = await client.get(path)
+    assert response.status_code == 200
