@@ -123,8 +123,8 @@ def seal(key: bytes, state: JSON, *, bound_to: str) -> str:
 
     *Promise:* `unseal` takes it only under the same key and for the same `bound_to`.
     """
-    payload = canonical_json(state).encode("utf-8")
-    return f"{_text(payload)}.{_text(_signature(key, payload, bound_to))}"
+    payload = base64.urlsafe_b64encode(canonical_json(state).encode("utf-8")).decode("ascii")
+    return f"{payload}.{_signature(key, payload, bound_to)}"
 
 
 def unseal(key: bytes, sealed: str, *, bound_to: str) -> JSON:
@@ -132,24 +132,18 @@ def unseal(key: bytes, sealed: str, *, bound_to: str) -> JSON:
 
     *Raises:* InvalidInput when it was changed, or made for another request.
     """
-    try:
-        payload, signature = (base64.b64decode(part, b"-_") for part in sealed.split("."))
-    except ValueError:
-        payload, signature = b"", b""
-    if not hmac.compare_digest(signature, _signature(key, payload, bound_to)):
+    payload, _, signature = sealed.rpartition(".")
+    expected = _signature(key, payload, bound_to)
+    if not hmac.compare_digest(signature.encode("utf-8"), expected.encode("ascii")):
         raise InvalidInput(
             "requestState is not what this server gave for this request.",
             hint="Start the call again without requestState.",
             field="requestState",
         )
-    state: JSON = json.loads(payload)
+    state: JSON = json.loads(base64.urlsafe_b64decode(payload))
     return state
 
 
-def _signature(key: bytes, payload: bytes, bound_to: str) -> bytes:
+def _signature(key: bytes, payload: str, bound_to: str) -> str:
     bound = hashlib.sha256(bound_to.encode("utf-8")).digest()
-    return hmac.new(key, bound + payload, hashlib.sha256).digest()
-
-
-def _text(raw: bytes) -> str:
-    return base64.urlsafe_b64encode(raw).decode("ascii")
+    return hmac.new(key, bound + payload.encode("utf-8"), hashlib.sha256).hexdigest()
