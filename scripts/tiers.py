@@ -17,6 +17,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
+"""The repository."""
+PASSED, FOUND_NOTHING = 0, 5
+"""Exit codes of pytest that are no failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +81,9 @@ def read_report(path: Path, exit_code: int) -> Count:
             broken = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
             skipped = int(suite.get("skipped", 0))
             count.add(Count(int(suite.get("tests", 0)) - broken - skipped, broken, skipped))
-    if exit_code not in {pytest_passed, pytest_found_nothing} and count.failed == 0:
+    if exit_code not in {PASSED, FOUND_NOTHING} and count.failed == 0:
         count.failed = 1
     return count
-
-
-pytest_passed, pytest_found_nothing = 0, 5
-"""Exit codes of pytest."""
 
 
 def run_tier(tier: Tier, options: Sequence[str], *, scratch: Path) -> Count:

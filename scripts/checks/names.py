@@ -17,7 +17,7 @@ TOP_FILES = frozenset(
 FORBIDDEN_WORDS = frozenset({"utils", "helpers", "common", "misc", "manager", "base", "impl"})
 """Words that say nothing; no module or folder of Python is called so."""
 PLATFORM_NAMES = frozenset({"workers", "asgi", "js", "pyodide"})
-"""Module names that the Workers runtime takes for itself."""
+"""Top-level module names that the Workers runtime takes for itself."""
 MIGRATION = re.compile(r"migrations/\d{4}_[a-z0-9_]+\.sql")
 """`NNNN_what_it_does.sql`."""
 
@@ -45,8 +45,9 @@ def _modules(tree: Tree) -> Iterator[Problem]:
         words = {word for part in path.with_suffix("").parts for word in part.split("_")}
         for word in sorted(words & FORBIDDEN_WORDS):
             yield Problem(name, 1, f"{word!r} names nothing: use a noun of the domain")
-        if path.parts[0] == "src" and path.stem in PLATFORM_NAMES:
-            yield Problem(name, 1, f"{path.stem!r} is a module of the Workers runtime")
+        top = PurePosixPath(path.parts[1]).stem
+        if path.parts[0] == "src" and top in PLATFORM_NAMES:
+            yield Problem(name, 1, f"{top!r} is a module of the Workers runtime")
 
 
 def _migrations(tree: Tree) -> Iterator[Problem]:

@@ -22,7 +22,7 @@ SQL = re.compile(
 )
 """The beginnings of statements, in one case throughout, so that English sentences do not match."""
 BROAD_CATCHES = {
-    "http/app.py": "ASGI outermost",
+    "http/asgi.py": "ASGI outermost",
     "mcp/dispatch.py": "MCP dispatch",
     "local/jobs.py": "queue consumer",
     "local/cron.py": "cron tick",

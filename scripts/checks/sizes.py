@@ -17,7 +17,7 @@ WORKER_LINES_MAX = 60
 WIRE_LINES_MAX = 150
 """Lines of a `wire.py`."""
 FUNCTION_LINES_MAX = 60
-"""Lines of a function, decorators and docstring included."""
+"""Lines of a function with its docstring; a table in a decorator above it does not count."""
 PARAMETERS_MAX = 6
 """Parameters of a function, `self` and `cls` not counted."""
 PORT_METHODS_MAX = 6
@@ -55,7 +55,7 @@ def _module(name: str, text: str) -> Iterator[Problem]:
 
 
 def _function(name: str, node: Function) -> Iterator[Problem]:
-    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    first = node.lineno
     lines = (node.end_lineno or first) - first + 1
     if lines > FUNCTION_LINES_MAX:
         yield Problem(name, first, f"{node.name} has {lines} lines, at most {FUNCTION_LINES_MAX}")

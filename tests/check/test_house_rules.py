@@ -59,6 +59,8 @@ GOOD: list[tuple[str, Checker, dict[str, str]]] = [
     ("test-module-at-limit", sizes.check, {"tests/core/test_a.py": "x = 1\n" * 600}),
     ("wire-at-limit", sizes.check, {"src/remembrancer/local/wire.py": "x = 1\n" * 150}),
     ("function-at-limit", sizes.check, {CORE: function(60)}),
+    ("table-is-no-function", sizes.check, {CORE: "@d(\n" + "    1,\n" * 99 + ")\n" + function(60)}),
+    ("asgi-in-a-ring", names.check, {"src/remembrancer/http/asgi.py": ""}),
     ("parameters-at-limit", sizes.check, {CORE: parameters(6)}),
     ("self-is-no-parameter", sizes.check, {CORE: parameters(6).replace("f(", "f(self, ")}),
     (
@@ -118,7 +120,7 @@ BAD: list[tuple[str, Checker, dict[str, str], str]] = [
     ("file", names.check, {"setup.py": ""}, "top level"),
     ("word", names.check, {"src/remembrancer/core/date_utils.py": ""}, "'utils'"),
     ("folder-word", names.check, {"src/remembrancer/helpers/dates.py": ""}, "'helpers'"),
-    ("platform-word", names.check, {"src/remembrancer/edge/workers.py": ""}, "runtime"),
+    ("platform-word", names.check, {"src/workers.py": ""}, "runtime"),
     ("migration", names.check, {"migrations/add_items.sql": ""}, "NNNN"),
     (
         "migration-number",
