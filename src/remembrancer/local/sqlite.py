@@ -38,8 +38,8 @@ class SqliteStore:
 
     def __init__(self, path: str | Path, options: SqliteOptions | None = None) -> None:
         self._options = options or SqliteOptions()
-        self._path = str(path)
-        threads = 0 if self._path == MEMORY else self._options.threads
+        self.path = str(path)
+        threads = 0 if self.path == MEMORY else self._options.threads
         self._is_inline = threads == 0
         self._write_lane = Lane(min(threads, 1), "sqlite-write")
         self._read_lane = Lane(threads, "sqlite-read")
@@ -140,7 +140,7 @@ class SqliteStore:
     def _failed(self, error: sqlite3.Error) -> RemembrancerError:
         """Translate; a writer on a failing file is replaced, so that a repaired disk helps."""
         ours = translate(error)
-        if isinstance(ours, StoreUnavailable | CorruptData) and self._path != MEMORY:
+        if isinstance(ours, StoreUnavailable | CorruptData) and self.path != MEMORY:
             writer, self._writer = self._writer, None
             if writer is not None:
                 self._all.remove(writer)
@@ -149,7 +149,7 @@ class SqliteStore:
 
     def _open_writer(self) -> SqliteConnection:
         if self._writer is None:
-            self._writer = SqliteConnection(self._path, self._options)
+            self._writer = SqliteConnection(self.path, self._options)
             self._all.append(self._writer)
         return self._writer
 
@@ -161,7 +161,7 @@ class SqliteStore:
             return writer
         if self._idle:
             return self._idle.pop()
-        reader = SqliteConnection(self._path, self._options, is_reader=True)
+        reader = SqliteConnection(self.path, self._options, is_reader=True)
         self._all.append(reader)
         return reader
 
