@@ -92,10 +92,10 @@ def classify(text: str) -> RemembrancerError:
             "a value, a pattern or a row is over the database's limit",
             hint="send something shorter",
         )
-    if _has(lower, _UNAVAILABLE):
-        return StoreUnavailable(_why_unavailable(lower), hint="try again in a moment")
     if _has(lower, _TIMED_OUT):
         return TimedOut("the database took too long", hint="ask for less in one call")
+    if _has(lower, _UNAVAILABLE):
+        return StoreUnavailable(_why_unavailable(lower), hint="try again in a moment")
     return RemembrancerError("the database refused a statement")
 
 

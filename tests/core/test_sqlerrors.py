@@ -1,0 +1,97 @@
+"""The classifier of database errors, shown the texts that D1 and SQLite really give."""
+
+from __future__ import annotations
+
+import pytest
+
+from remembrancer.core.errors import (
+    Conflict,
+    CorruptData,
+    InvalidInput,
+    RemembrancerError,
+    StoreUnavailable,
+    TimedOut,
+)
+from remembrancer.core.sqlerrors import classify
+
+D1 = "D1_ERROR: {}: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_{})"
+"""The form of Miniflare 4.2026; older ones end after SQLITE_CONSTRAINT."""
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "constraint"),
+    [
+        (D1.format("UNIQUE constraint failed: t.id", "PRIMARYKEY"), "UNIQUE", "t.id"),
+        ("D1_ERROR: UNIQUE constraint failed: t.a: SQLITE_CONSTRAINT", "UNIQUE", "t.a"),
+        ("UNIQUE constraint failed: t.a, t.b: SQLITE_CONSTRAINT_UNIQUE", "UNIQUE", "t.a, t.b"),
+        ("UNIQUE constraint failed: t.a, t.b", "UNIQUE", "t.a, t.b"),
+        ("UNIQUE constraint failed: index 'x': SQLITE_CONSTRAINT", "UNIQUE", "index 'x'"),
+        (D1.format("CHECK constraint failed: length(x)<10", "CHECK"), "CHECK", "length(x)<10"),
+        (
+            "CHECK constraint failed: a IN ('x: y'): SQLITE_CONSTRAINT_CHECK",
+            "CHECK",
+            "a IN ('x: y')",
+        ),
+        (D1.format("NOT NULL constraint failed: c.u", "NOTNULL"), "NOT NULL", "c.u"),
+        (D1.format("FOREIGN KEY constraint failed", "FOREIGNKEY"), "FOREIGN KEY", "FOREIGN KEY"),
+        ("FOREIGN KEY constraint failed", "FOREIGN KEY", "FOREIGN KEY"),
+        (D1.format("no way", "TRIGGER"), "TRIGGER", "no way"),
+        ("no way: SQLITE_CONSTRAINT_TRIGGER", "TRIGGER", "no way"),
+        ("SQLITE_CONSTRAINT", "TRIGGER", "unknown"),
+    ],
+)
+def test_clash_is_a_conflict_that_names_the_constraint(
+    text: str, kind: str, constraint: str
+) -> None:
+    error = classify(text)
+    assert isinstance(error, Conflict)
+    assert error.code == "conflict"
+    assert error.details == {"constraint": constraint, "kind": kind}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("D1_ERROR: LIKE or GLOB pattern too complex: SQLITE_ERROR", InvalidInput),
+        ("D1_ERROR: string or blob too big: SQLITE_TOOBIG", InvalidInput),
+        ("D1_ERROR: too many SQL variables at offset 207: SQLITE_ERROR", InvalidInput),
+        ("D1_ERROR: statement too long: SQLITE_TOOBIG", InvalidInput),
+        ("database is locked: SQLITE_BUSY", StoreUnavailable),
+        ("database table is locked: SQLITE_LOCKED_SHAREDCACHE", StoreUnavailable),
+        ("database or disk is full: SQLITE_FULL", StoreUnavailable),
+        ("disk I/O error: SQLITE_IOERR_WRITE", StoreUnavailable),
+        ("unable to open database file: SQLITE_CANTOPEN", StoreUnavailable),
+        ("attempt to write a readonly database: SQLITE_READONLY_DBMOVED", StoreUnavailable),
+        ("D1_ERROR: Network connection lost.", StoreUnavailable),
+        ("D1_ERROR: internal error; reference = abc", StoreUnavailable),
+        ("D1 DB is overloaded. Requests queued for too long.", StoreUnavailable),
+        ("D1 DB storage operation exceeded timeout which caused object to be reset.", TimedOut),
+        ("interrupted: SQLITE_INTERRUPT", TimedOut),
+        ("database disk image is malformed: SQLITE_CORRUPT", CorruptData),
+        ("file is not a database: SQLITE_NOTADB", CorruptData),
+        ("Could not decode to UTF-8 column 'a' with text 'x': SQLITE_ERROR", CorruptData),
+        (D1.format("cannot store TEXT value in INTEGER column t.n", "DATATYPE"), RemembrancerError),
+        ("D1_ERROR: no such table: nope: SQLITE_ERROR", RemembrancerError),
+        ("D1_ERROR: not authorized: SQLITE_AUTH", RemembrancerError),
+        ("D1_ERROR: Wrong number of parameter bindings for SQL query.", RemembrancerError),
+        ("", RemembrancerError),
+    ],
+)
+def test_text_of_a_failure_becomes_the_error_of_its_kind(
+    text: str, kind: type[RemembrancerError]
+) -> None:
+    assert type(classify(text)) is kind
+
+
+def test_message_never_holds_what_a_search_quoted() -> None:
+    error = classify('D1_ERROR: fts5: syntax error near "my secret diary": SQLITE_ERROR')
+    assert "secret" not in error.message
+    assert error.code == "internal_error"
+
+
+def test_message_says_what_the_operator_should_look_at() -> None:
+    messages = {
+        classify(f"x: {name}").message
+        for name in ("SQLITE_FULL", "SQLITE_BUSY", "SQLITE_READONLY", "SQLITE_CANTOPEN")
+    }
+    assert len(messages) == 4
