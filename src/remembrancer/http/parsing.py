@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from math import isfinite
 from typing import Annotated, Any, Final, TypeVar, cast
 from urllib.parse import parse_qsl
 
@@ -104,6 +105,9 @@ def parse_body(model: type[M], raw: bytes) -> M:
 
     *Raises:* InvalidInput (code `invalid_json` when it is no JSON).
     """
+    if b"NaN" in raw or b"Infinity" in raw:
+        # pydantic takes them as numbers, JSON has no such words; inside a string they are text.
+        parse_json(raw)
     try:
         return model.model_validate_json(raw.strip() or b"{}")
     except ValidationError as error:
@@ -113,9 +117,28 @@ def parse_body(model: type[M], raw: bytes) -> M:
 def parse_json(raw: bytes) -> JSON:
     """Return any JSON value. *Raises:* InvalidInput with code `invalid_json`."""
     try:
-        return cast("JSON", from_json(raw, allow_inf_nan=False))
+        value = cast("JSON", from_json(raw, allow_inf_nan=False))
     except ValueError as error:
         raise _not_json(str(error)) from None
+    if not _is_finite(value):
+        raise InvalidInput(
+            "a number of the body is too large to be kept", hint="send it as text", field="body"
+        )
+    return value
+
+
+def _is_finite(value: JSON) -> bool:
+    """Tell whether no number is infinite: 1e999 is JSON, but cannot be written again."""
+    waiting: list[JSON] = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, float) and not isfinite(part):
+            return False
+        if isinstance(part, list):
+            waiting += part
+        elif isinstance(part, dict):
+            waiting += part.values()
+    return True
 
 
 def explain(error: ValidationError, model: type[BaseModel], *, noun: str) -> InvalidInput:

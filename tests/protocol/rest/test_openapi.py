@@ -1,0 +1,171 @@
+"""The description: valid, complete, stable, and one page to read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from tests.protocol.rest.doors import serve
+
+from remembrancer.core.errors import CODES
+from remembrancer.http.docs import POLICY, render_page
+from remembrancer.http.openapi import build_document, render_document
+from remembrancer.http.route_table import Route, RouteTable
+from remembrancer.http.routes import ROUTES
+
+LISTED = [route for route in ROUTES if route.is_listed]
+
+
+def _walk(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+        for part in value.values():
+            yield from _walk(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _walk(part)
+
+
+def test_document_is_the_same_bytes_each_time() -> None:
+    assert render_document(RouteTable(ROUTES)) == render_document(RouteTable(ROUTES))
+
+
+def test_document_describes_every_listed_route_once() -> None:
+    document = build_document(RouteTable(ROUTES))
+    operations = [
+        (method.upper(), path) for path, methods in document["paths"].items() for method in methods
+    ]
+    expected = [
+        (route.method, re.sub(r":path}", "}", path))
+        for route in LISTED
+        for path in (route.path, *route.aliases)
+    ]
+    assert sorted(operations) == sorted(expected)
+    ids = [node["operationId"] for node in _walk(document) if "operationId" in node]
+    assert len(set(ids)) == len(ids) == len(expected)
+
+
+def test_document_references_resolve_and_schemas_are_valid() -> None:
+    document = build_document(RouteTable(ROUTES))
+    for node in _walk(document):
+        reference = node.get("$ref")
+        if isinstance(reference, str):
+            target: Any = document
+            for part in reference.removeprefix("#/").split("/"):
+                target = target[part]
+    for schema in document["components"]["schemas"].values():
+        jsonschema_rs.meta.validate(schema)
+
+
+def test_document_tells_every_status_that_a_code_of_the_route_has() -> None:
+    document = build_document(RouteTable(ROUTES))
+    for route in LISTED:
+        responses = document["paths"][re.sub(r":path}", "}", route.path)][route.method.lower()][
+            "responses"
+        ]
+        statuses = {CODES[code].http for code in route.error_codes} | set(route.statuses)
+        assert set(responses) == {str(status) for status in statuses}
+
+
+async def test_document_is_served_and_answers_are_as_it_says() -> None:
+    async with serve().client() as client:
+        served = await client.get("/openapi.json")
+        document = served.json()
+        assert served.headers["content-type"] == "application/json"
+        for path in ("/", "/health", "/openapi.json"):
+            answer = (await client.get(path)).json()
+            content = document["paths"][path]["get"]["responses"]["200"]["content"]
+            schema = {**content["application/json"]["schema"], "components": document["components"]}
+            jsonschema_rs.validate(schema, answer)
+
+
+class _Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+
+async def test_docs_page_loads_nothing_and_runs_no_script() -> None:
+    async with serve().client() as client:
+        response = await client.get("/docs")
+    assert response.headers["content-type"].startswith("text/html")
+    assert response.headers["content-security-policy"] == POLICY
+    assert "'unsafe" not in POLICY
+    page = _Page()
+    page.feed(response.text)
+    assert {tag for tag, _ in page.tags} & {"script", "link", "img", "iframe"} == set()
+    assert all(not name.startswith("on") for _, attrs in page.tags for name in attrs)
+    assert not any("style" in attrs or "src" in attrs for _, attrs in page.tags)
+
+
+def test_docs_page_names_every_route_and_every_code() -> None:
+    page = render_page(RouteTable(ROUTES))
+    for route in LISTED:
+        assert f"id={route.name}" in page
+        assert route.path in page
+    for code in CODES:
+        assert code in page
+
+
+async def _nothing(_: Any) -> Any:
+    raise NotImplementedError
+
+
+def _route(**fields: Any) -> Route[Any, Any]:
+    defaults: dict[str, Any] = {
+        "method": "GET",
+        "path": "/a",
+        "name": "a",
+        "area": "test",
+        "summary": "Does it",
+        "scope": None,
+        "handler": _nothing,
+    }
+    return Route(**(defaults | fields))
+
+
+@pytest.mark.parametrize(
+    "routes",
+    [
+        [_route(), _route(path="/b")],
+        [_route(), _route(name="b")],
+        [_route(), _route(name="b", path="/b", aliases=("/a",))],
+        [_route(path="/a/{id}")],
+        [_route(params={"id": "An id."})],
+        [_route(raw_body=("*/*",))],
+        [_route(errors=("no_such_code",))],
+        [_route(summary="")],
+    ],
+    ids=["name", "path", "alias", "param", "extra-param", "get-body", "code", "summary"],
+)
+def test_table_with_a_fault_is_refused(routes: list[Route[Any, Any]]) -> None:
+    with pytest.raises(AssertionError):
+        RouteTable(routes)
+
+
+def test_table_prefers_literal_segments_to_parameters() -> None:
+    table = RouteTable(
+        [
+            _route(path="/v1/{kind}/{id}", name="any", params={"kind": "K.", "id": "I."}),
+            _route(path="/v1/items/{id}", name="one", params={"id": "I."}),
+            _route(path="/v1/items/search", name="search"),
+            _route(path="/files/{name:path}", name="file", params={"name": "N."}),
+        ]
+    )
+
+    def found(path: str) -> str | None:
+        match = table.find(path)
+        return None if match is None else match.by_method["GET"].name
+
+    assert found("/v1/items/search") == "search"
+    assert found("/v1/items/itm_1") == "one"
+    assert found("/v1/tags/x/") == "any"
+    assert found("/files/a/b/c.md") == "file"
+    assert found("/v1/items/a/b") is None
