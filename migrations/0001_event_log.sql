@@ -54,7 +54,8 @@ CREATE TABLE rebuild_state (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   started_position INTEGER NOT NULL,
   last_namespace TEXT NOT NULL,
-  last_stream TEXT NOT NULL
+  last_stream TEXT NOT NULL,
+  last_version INTEGER NOT NULL
 ) STRICT;
 
 -- A batch that writes a row here fails unless its condition holds.

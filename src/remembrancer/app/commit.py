@@ -27,8 +27,9 @@ Answer = dict[str, JSON]
 class Plan:
     """What a use case decided.
 
-    *Shape:* `at_ms` is the moment of the decision, and that of its events; `edits` may be empty (nothing changes, nothing is written but the idempotency
-    answer); `extra` are statements of the same batch that are no projection.
+    *Shape:* `at_ms` is the moment of the decision, and that of its events; `edits` may be empty
+    (nothing changes, nothing is written but the idempotency answer); `extra` are statements of
+    the same batch that are no projection.
     """
 
     answer: Answer
@@ -60,6 +61,15 @@ async def write(app: App, caller: Caller, decide: Callable[[], Awaitable[Plan]])
             continue
         return plan.answer
     raise AssertionError("unreachable")
+
+
+async def write_in_turn(app: App, caller: Caller, decide: Callable[[], Awaitable[Plan]]) -> Answer:
+    """Run one command that touches the stream of relations, after those that came before it.
+
+    *Raises:* as `write`. *Promise:* commands of one namespace in one process never clash on it.
+    """
+    async with app.turnstile.passing(caller.namespace):
+        return await write(app, caller, decide)
 
 
 def _batch(app: App, caller: Caller, plan: Plan) -> list[Statement]:

@@ -1,1 +1,1 @@
-"""All SQL, written once for D1 and SQLite. No rule lives here: it asks core and speaks to ports.sql."""
+"""All SQL, written once for D1 and SQLite: it asks core for rules and speaks to `ports.sql`."""

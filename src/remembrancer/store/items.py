@@ -18,6 +18,7 @@ from remembrancer.ports.sql import Outcome, Row, Statement
 from remembrancer.store import ledger
 from remembrancer.store.items_projection import ITEMS
 from remembrancer.store.ledger import StreamEdit
+from remembrancer.store.record_table import load_json
 
 ITEM_COLUMNS: Final = "seq, namespace, id, version, position, created_at, updated_at, " + ", ".join(
     ITEMS.columns
@@ -130,4 +131,4 @@ def setting_statement(namespace: Namespace) -> Statement:
 
 def settings_of(rows: Sequence[Row]) -> dict[str, JSON]:
     """Return setting → value from the rows of `setting_statement`."""
-    return {str(row["name"]): ledger.load_json(row["value"]) for row in rows}
+    return {str(row["name"]): load_json(row["value"]) for row in rows}

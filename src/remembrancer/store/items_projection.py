@@ -11,6 +11,7 @@ from typing import Final
 
 from remembrancer.core.items.derive import scope_word, search_columns, tag_keys
 from remembrancer.core.items.fields import DEFAULTS
+from remembrancer.core.ledger.events import FORGOTTEN
 from remembrancer.core.values import canonical_json
 from remembrancer.ports.sql import Statement
 from remembrancer.store.record_table import ColumnType, Placed, RecordTable
@@ -45,10 +46,58 @@ ITEMS: Final = RecordTable(
 
 def project_items(round_: Sequence[Placed], shadow: str) -> list[Statement]:
     """Return what brings items, twins, tags and search rows up to these events."""
-    result = ITEMS.statements(round_, shadow)
-    result += _tag_statements(round_, shadow)
-    result += _search_statements(round_, shadow)
-    return result
+    # What was forgotten has no body to project; only its tombstone is made.
+    gone = [placed for placed in round_ if placed.event.kind == FORGOTTEN]
+    kept = [
+        placed
+        for placed in round_
+        if placed.event.kind != FORGOTTEN and not placed.event.is_forgotten
+    ]
+    result: list[Statement] = []
+    if kept:
+        result += ITEMS.statements(kept, shadow)
+        result += _tag_statements(kept, shadow)
+        result += _search_statements(kept, shadow)
+    return result + [statement for one in gone for statement in _forget(one, shadow)]
+
+
+def _forget(placed: Placed, shadow: str) -> list[Statement]:
+    event, id_ = placed.event, placed.id
+    removed = [
+        Statement(
+            f"DELETE FROM {shadow}search WHERE rowid IN"
+            f" (SELECT seq FROM {shadow}items WHERE namespace = ? AND id = ?)",
+            (event.namespace, id_),
+        )
+    ]
+    if placed.before:
+        removed.append(
+            Statement(
+                f"DELETE FROM {shadow}item_tags WHERE namespace = ?1 AND item_id = ?2"
+                " AND tag IN (SELECT value FROM json_each(?3))",
+                (event.namespace, id_, canonical_json(list(tag_keys(placed.before)))),
+            )
+        )
+    removed += [
+        Statement(
+            f"DELETE FROM {shadow}{table} WHERE namespace = ? AND id = ?", (event.namespace, id_)
+        )
+        for table in ("items", "item_versions")
+    ]
+    fact_key = event.note.get("fact_key")
+    tombstone = Statement(
+        f"INSERT INTO {shadow}tombstones (namespace, item_id, text_hash, fact_key, actor, at_ms)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            event.namespace,
+            id_,
+            str(event.note["text_hash"]),
+            None if fact_key is None else str(fact_key),
+            event.actor,
+            event.at_ms,
+        ),
+    )
+    return [*removed, tombstone]
 
 
 def _tag_statements(round_: Sequence[Placed], shadow: str) -> list[Statement]:

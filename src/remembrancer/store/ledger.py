@@ -11,13 +11,20 @@ from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.core.ids import Namespace, Stream
-from remembrancer.core.ledger.changes import Fields, apply_changes
-from remembrancer.core.ledger.events import Draft, Event, Head, Sealed, decode_body, seal
+from remembrancer.core.ledger.changes import Fields
+from remembrancer.core.ledger.events import (
+    Draft,
+    Event,
+    Head,
+    Sealed,
+    decode_body,
+    fold_event,
+    seal,
+)
 from remembrancer.core.values import JSON, Caller, canonical_json
 from remembrancer.ports.sql import Row, SqlStore, Statement
 from remembrancer.store.projections import bump_scopes, project
-from remembrancer.store.record_table import Placed
-from remembrancer.store.record_table import load_json as load_json
+from remembrancer.store.record_table import Placed, load_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +73,7 @@ def place(
                 note=draft.note,
             )
             entry = seal(head, event, next(remaining))
-            after = apply_changes(fields, draft.changes)
+            after = fold_event(fields, event)
             sealed.append(entry)
             placed.append(Placed(event, fields, after))
             head, fields = Head(event.version, entry.chain), after
@@ -115,9 +122,11 @@ def heads(rows: Sequence[Row]) -> dict[str, Head]:
     return {str(row["stream"]): Head(int(str(row["version"])), str(row["chain"])) for row in rows}
 
 
-_EVENT_COLUMNS: Final = (
-    "position, namespace, stream, version, kind, actor, at_ms, cause, body, salt"
+EVENT_COLUMNS: Final = (
+    "e.position, e.namespace, e.stream, e.version, e.kind, e.actor, e.at_ms, e.cause, e.body,"
+    " e.salt"
 )
+"""The columns that make an Event, of the table `events AS e`."""
 
 
 def stream_statement(
@@ -125,7 +134,7 @@ def stream_statement(
 ) -> Statement:
     """Return the statement that reads a stream's events, oldest first."""
     return Statement(
-        f"SELECT {_EVENT_COLUMNS} FROM events WHERE namespace = ? AND stream = ?"
+        f"SELECT {EVENT_COLUMNS} FROM events AS e WHERE namespace = ? AND stream = ?"
         " AND version > ? ORDER BY version LIMIT ?",
         (namespace, stream, after_version, limit),
     )
@@ -134,7 +143,8 @@ def stream_statement(
 def cause_statement(namespace: Namespace, cause: str) -> Statement:
     """Return the statement that reads all events of one request or run, in ledger order."""
     return Statement(
-        f"SELECT {_EVENT_COLUMNS} FROM events WHERE namespace = ? AND cause = ? ORDER BY position",
+        f"SELECT {EVENT_COLUMNS} FROM events AS e WHERE namespace = ? AND cause = ?"
+        " ORDER BY position",
         (namespace, cause),
     )
 
@@ -142,7 +152,7 @@ def cause_statement(namespace: Namespace, cause: str) -> Statement:
 def event_statement(namespace: Namespace, position: int) -> Statement:
     """Return the statement that reads the event at a position."""
     return Statement(
-        f"SELECT {_EVENT_COLUMNS} FROM events WHERE position = ? AND namespace = ?",
+        f"SELECT {EVENT_COLUMNS} FROM events AS e WHERE position = ? AND namespace = ?",
         (position, namespace),
     )
 
@@ -183,7 +193,7 @@ def fold(events: Sequence[Event], fields: Fields | None = None) -> Fields:
     """Return the record after these events."""
     result: Fields = dict(fields or {})
     for event in events:
-        result = apply_changes(result, event.changes)
+        result = fold_event(result, event)
     return result
 
 

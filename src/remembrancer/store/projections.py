@@ -35,6 +35,7 @@ TABLES: Final = (
     "relations",
     "settings",
     "keys",
+    "tombstones",
     "counters",
 )
 """Tables that a rebuild makes anew from the events. Forgotten text has no place to come from."""

@@ -167,7 +167,7 @@ def resolve(app: App, given: ItemInput, around: Surroundings, *, item_id: str) -
     if "steps" in values:
         edit["steps"] = _steps(app, values["steps"], around.at.now_ms)
     if "content" in values:
-        _set_content(app, values["content"], around.at.now_ms, edit)
+        _set_content(app, values["content"], edit)
     _set_state_flags(values, edit)
     if around.key_holder is not None and around.key_holder != item_id:
         raise Conflict(
@@ -178,7 +178,7 @@ def resolve(app: App, given: ItemInput, around: Surroundings, *, item_id: str) -
     return cast(ItemEdit, edit)
 
 
-def _set_content(app: App, content: JSON, now_ms: int, edit: dict[str, object]) -> None:
+def _set_content(app: App, content: JSON, edit: dict[str, object]) -> None:
     text = None if content is None else clean(str(content))
     edit["content"], edit["artifact_id"] = text, None
     if text is not None and len(text) > limits.CONTENT_CHARS_MAX:

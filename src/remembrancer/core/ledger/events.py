@@ -15,7 +15,7 @@ from typing import Final
 
 from remembrancer.core.errors import CorruptData
 from remembrancer.core.ids import Namespace, Stream
-from remembrancer.core.ledger.changes import Changes
+from remembrancer.core.ledger.changes import Changes, Fields, apply_changes
 from remembrancer.core.values import JSON, canonical_json
 
 SCHEMA: Final = 1
@@ -23,6 +23,9 @@ SCHEMA: Final = 1
 
 GENESIS: Final = "0" * 64
 """Chain value before a stream's first event."""
+
+FORGOTTEN: Final = "ItemForgotten"
+"""Kind of the event after which a record has no fields: its earlier bodies are emptied."""
 
 SALT_BYTES: Final = 16
 """Bytes of a body's salt: makes the hash of a forgotten short text useless for guessing."""
@@ -78,6 +81,11 @@ class Sealed:
     salt: str
     body_hash: str
     chain: str
+
+
+def fold_event(fields: Mapping[str, JSON], event: Event) -> Fields:
+    """Return the record after an event."""
+    return {} if event.kind == FORGOTTEN else apply_changes(fields, event.changes)
 
 
 def encode_body(changes: Changes, note: Mapping[str, JSON]) -> str:

@@ -1,0 +1,137 @@
+"""Forgetting an item for good: every copy of its text goes, the chain still verifies.
+
+A tombstone stays (who, when, the hash of the folded text, the fact key), so that nothing learns
+it again. There is no undo.
+"""
+
+from __future__ import annotations
+
+import json
+
+from remembrancer.app.commit import Answer, Plan, write
+from remembrancer.app.objectives import clear_objective_of
+from remembrancer.app.state import App
+from remembrancer.core.errors import NotFound
+from remembrancer.core.ids import RELATIONS, item_stream
+from remembrancer.core.items.derive import text_hash
+from remembrancer.core.ledger.changes import Changes, Fields
+from remembrancer.core.ledger.events import FORGOTTEN, Draft, Event, Head
+from remembrancer.core.ledger.redaction import redact_body
+from remembrancer.core.relations.decide import relation_key
+from remembrancer.core.values import JSON, Caller, canonical_json
+from remembrancer.ports.sql import Outcome, Statement
+from remembrancer.store import forgetting as store
+from remembrancer.store import items as item_store
+from remembrancer.store import ledger
+from remembrancer.store.ledger import StreamEdit
+
+
+async def forget_item(app: App, caller: Caller, item_id: str) -> Answer:
+    """Remove an item and every copy of its text, for good.
+
+    *Shape:* answers `{"forgotten": id, "events_emptied", "quotes_redacted", "relations_removed"}`.
+    *Raises:* NotFound (also when it is forgotten already). *Promise:* one atomic batch; reads the
+    whole ledger of the namespace once. Bundles in the cache become unreachable at once and expire
+    within their time to live.
+    """
+    stream = item_stream(item_id)
+
+    async def decide() -> Plan:
+        events = await ledger.read_stream(app.sql, caller.namespace, stream)
+        if not events or events[-1].kind == FORGOTTEN:
+            raise NotFound(f"there is no item {item_id[:60]!r}", hint="list_items finds ids")
+        outcomes = await app.sql.read(
+            [
+                *item_store.load_statements(caller.namespace, [item_id]),
+                store.mentions_statement(caller.namespace, item_id, stream),
+                store.edges_statement(caller.namespace, item_id),
+                ledger.heads_statement(caller.namespace, [RELATIONS]),
+            ]
+        )
+        items, _ = item_store.loaded(outcomes[:4])
+        item = item_store.require(items, item_id)
+        redacted = _redacted(events, outcomes[4])
+        edges = _edges_edit(outcomes[5], outcomes[6])
+        draft = _tombstone(item.record.fields)
+        plan = Plan(
+            answer={
+                "forgotten": item_id,
+                "events_emptied": len(events),
+                "quotes_redacted": len(redacted),
+                "relations_removed": len(outcomes[5].rows),
+            },
+            at_ms=app.runtime.now_ms(),
+            edits=[*edges, item.edit(draft)],
+            extra=_removal(caller, item_id, redacted),
+        )
+        ending = Draft("", {"state": (item.record.fields["state"], "deleted")})
+        return await clear_objective_of(app, caller, plan, [(item, ending)])
+
+    return await write(app, caller, decide)
+
+
+def _tombstone(fields: Fields) -> Draft:
+    note: dict[str, JSON] = {"text_hash": text_hash(fields)}
+    if fields.get("fact_key") is not None:
+        note["fact_key"] = fields["fact_key"]
+    return Draft(FORGOTTEN, {}, note)
+
+
+def _redacted(events: list[Event], mentions: Outcome) -> list[tuple[int, str]]:
+    texts = sorted(
+        {
+            text
+            for event in events
+            for name, pair in event.changes.items()
+            if name in _WORDED
+            for text in _texts(pair)
+        }
+    )
+    result: list[tuple[int, str]] = []
+    for row in mentions.rows:
+        body = str(row["body"])
+        fresh = canonical_json(redact_body(json.loads(body), texts=texts))
+        if fresh != body:
+            result.append((int(str(row["position"])), fresh))
+    return result
+
+
+_WORDED = frozenset(
+    {"title", "content", "summary", "raw_input", "steps", "notes", "decisions", "problems"}
+)
+"""Fields whose wording is looked for as quotes."""
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for part in value.values() for text in _texts(part)]
+    if isinstance(value, list | tuple):
+        return [text for part in value for text in _texts(part)]
+    return []
+
+
+def _edges_edit(edges: Outcome, head_rows: Outcome) -> list[StreamEdit]:
+    if not edges.rows:
+        return []
+    # Without the reason: an event that removes an edge must not carry the text anew.
+    present: Fields = {
+        relation_key(*store.edge_key_parts(row)): {
+            "confidence": row["confidence"] if isinstance(row["confidence"], float) else 1.0,
+            "reason": None,
+            "created_at": int(str(row["created_at"])),
+        }
+        for row in edges.rows
+    }
+    head = ledger.heads(head_rows.rows).get(RELATIONS, Head())
+    changes: Changes = {key: (edge, None) for key, edge in present.items()}
+    return [StreamEdit(RELATIONS, head, present, (Draft("RelationRemoved", changes),))]
+
+
+def _removal(caller: Caller, item_id: str, redacted: list[tuple[int, str]]) -> list[Statement]:
+    stream = item_stream(item_id)
+    statements = [store.empty_bodies_statement(caller.namespace, stream)]
+    if redacted:
+        statements.append(store.redact_statement(caller.namespace, redacted))
+    return statements + store.copies_statements(caller.namespace, item_id)

@@ -1,0 +1,228 @@
+"""Undo and redo: take a whole command back, or bring it back, by appending its inverse.
+
+The unit is the command: all events that share a cause. A project or topic that a capture made on
+the way stays when other items refer to it by now. What stands in the way is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from remembrancer.app.commit import Answer, Plan, write
+from remembrancer.app.items.write import after_draft
+from remembrancer.app.state import App
+from remembrancer.core.errors import Conflict, InvalidInput, NotFound
+from remembrancer.core.ids import RELATIONS, SETTINGS, Stream, item_stream
+from remembrancer.core.items.record import item_view
+from remembrancer.core.ledger.changes import Fields, apply_changes
+from remembrancer.core.ledger.events import Draft, Event, Head
+from remembrancer.core.ledger.undo import REDONE, UNDONE, invert_event, undone_versions
+from remembrancer.core.values import JSON, Caller
+from remembrancer.store import history as store
+from remembrancer.store import items as item_store
+from remembrancer.store import ledger
+from remembrancer.store.ledger import StreamEdit
+
+_INVERSES: Final = frozenset({UNDONE, REDONE})
+
+
+@dataclass(frozen=True, slots=True)
+class _Present:
+    """A stream as it is now: its events (none for the shared streams), fields and head."""
+
+    events: Sequence[Event]
+    fields: Fields
+    head: Head
+
+    @property
+    def undone(self) -> frozenset[int]:
+        return undone_versions(self.events)
+
+
+async def undo(
+    app: App,
+    caller: Caller,
+    *,
+    item_id: str | None = None,
+    position: int | None = None,
+    cause: str | None = None,
+) -> Answer:
+    """Take back the last command on an item, or the one at a position, or of a cause.
+
+    *Shape:* exactly one of the three; answers `{"undone": [{"stream", "version", "kind"}],
+    "kept": [streams], "item"}`. *Raises:* NotFound, Conflict naming the later edits or the key
+    that stand in the way. *Promise:* all of the command or nothing.
+    """
+    return await _take_back(app, caller, UNDONE, item_id=item_id, position=position, cause=cause)
+
+
+async def redo(
+    app: App, caller: Caller, *, item_id: str | None = None, cause: str | None = None
+) -> Answer:
+    """Bring back what the last undo on an item, or the undo of a cause, took back.
+
+    *Shape:* as `undo`, with `redone`. *Raises:* as `undo`.
+    """
+    return await _take_back(app, caller, REDONE, item_id=item_id, position=None, cause=cause)
+
+
+async def _take_back(
+    app: App,
+    caller: Caller,
+    verb: str,
+    *,
+    item_id: str | None,
+    position: int | None,
+    cause: str | None,
+) -> Answer:
+    given = [value for value in (item_id, position, cause) if value is not None]
+    if len(given) != 1:
+        raise InvalidInput(
+            "say what to take back by exactly one of item_id, position and cause",
+            hint="item_history shows positions and causes",
+            field="item_id",
+        )
+
+    async def decide() -> Plan:
+        if cause is not None:
+            chosen = cause
+        elif item_id is not None:
+            chosen = await _last_cause(app, caller, verb, item_id)
+        else:
+            assert position is not None
+            chosen = await _cause_at(app, caller, position)
+        return await _plan(app, caller, verb, chosen)
+
+    return await write(app, caller, decide)
+
+
+async def _last_cause(app: App, caller: Caller, verb: str, item_id: str) -> str:
+    events = await ledger.read_stream(app.sql, caller.namespace, item_stream(item_id))
+    if not events:
+        raise NotFound(f"there is no item {item_id[:60]!r}", hint="list_items finds ids")
+    undone = undone_versions(events)
+    for event in reversed(events):
+        if verb == UNDONE and event.kind not in _INVERSES and event.version not in undone:
+            return event.cause
+        target = event.note.get("undoes_version")
+        if verb == REDONE and event.kind == UNDONE and target in undone:
+            return event.cause
+    what = "undo" if verb == UNDONE else "redo"
+    raise Conflict(f"there is nothing to {what} on {item_id}", hint="item_history shows its events")
+
+
+async def _cause_at(app: App, caller: Caller, position: int) -> str:
+    [outcome] = await app.sql.read([ledger.event_statement(caller.namespace, position)])
+    if not outcome.rows:
+        raise NotFound(f"there is no event at position {position}", hint="see item_history")
+    return ledger.event_of(outcome.rows[0]).cause
+
+
+async def _plan(app: App, caller: Caller, verb: str, cause: str) -> Plan:
+    [outcome] = await app.sql.read([ledger.cause_statement(caller.namespace, cause)])
+    events = [ledger.event_of(row) for row in outcome.rows]
+    if not events:
+        raise NotFound(f"there is no command {cause[:60]!r}", hint="item_history shows causes")
+    present = await _read_present(app, caller, events)
+    now_ms = app.runtime.now_ms()
+    wanted = [event for event in events if (event.kind == UNDONE) == (verb == REDONE)]
+    drafts: dict[Stream, list[Draft]] = {}
+    fields = {stream: one.fields for stream, one in present.items()}
+    kept: list[JSON] = []
+    for event in reversed(wanted):
+        stream, one = event.stream, present[event.stream]
+        if verb == UNDONE and (event.kind == REDONE or event.version in one.undone):
+            continue
+        if verb == REDONE and event.note.get("undoes_version") not in one.undone and one.events:
+            continue
+        if await _is_in_use(app, caller, event, events):
+            kept.append(stream)
+            continue
+        draft = invert_event(event, fields[stream], created_fields=_after_making(event, now_ms))
+        drafts.setdefault(stream, []).append(draft)
+        fields[stream] = apply_changes(fields[stream], draft.changes)
+    if not drafts:
+        what = "undone" if verb == UNDONE else "redone"
+        raise Conflict(f"the command {cause} is {what} already", hint="see item_history")
+    edits = [
+        StreamEdit(stream, present[stream].head, present[stream].fields, tuple(made))
+        for stream, made in sorted(drafts.items())
+    ]
+    answer: Answer = {
+        "undone" if verb == UNDONE else "redone": [
+            {
+                "stream": edit.stream,
+                "version": draft.note["undoes_version"],
+                "kind": draft.note["undoes_kind"],
+            }
+            for edit in edits
+            for draft in edit.drafts
+        ],
+        "kept": kept,
+    }
+    item = await _item_answer(app, caller, edits, now_ms)
+    return Plan(answer={**answer, **item}, at_ms=now_ms, edits=edits)
+
+
+async def _read_present(
+    app: App, caller: Caller, events: Sequence[Event]
+) -> dict[Stream, _Present]:
+    streams = list(dict.fromkeys(event.stream for event in events))
+    shared = [stream for stream in streams if stream in (RELATIONS, SETTINGS)]
+    own = [stream for stream in streams if stream not in shared]
+    keys = sorted({key for event in events if event.stream in shared for key in event.changes})
+    found = await store.read_streams(app.sql, caller.namespace, own)
+    fields, heads = await store.read_shared(app.sql, caller.namespace, shared, keys)
+    present = {
+        stream: _Present(found[stream][0], ledger.fold(found[stream][0]), found[stream][1])
+        for stream in own
+    }
+    return present | {stream: _Present((), fields[stream], heads[stream]) for stream in shared}
+
+
+def _after_making(event: Event, now_ms: int) -> Fields:
+    if event.version != 1:
+        return {}
+    area = event.stream.partition("/")[0]
+    if area == "item":
+        return {"state": "deleted", "state_since": now_ms}
+    return {"state": "deleted"} if area in ("project", "topic") else {}
+
+
+async def _is_in_use(app: App, caller: Caller, event: Event, events: Sequence[Event]) -> bool:
+    """Tell whether a project or topic that is to be unmade serves other items by now.
+
+    *Raises:* Conflict when the command was about the project or topic itself.
+    """
+    area, _, id_ = event.stream.partition("/")
+    if event.version != 1 or area not in ("project", "topic"):
+        return False
+    mine = [one.stream.partition("/")[2] for one in events if one.stream.startswith("item/")]
+    [outcome] = await app.sql.read(
+        [store.users_statement(caller.namespace, area, id_, without=mine)]
+    )
+    if outcome.rows and not mine:
+        raise Conflict(
+            f"the {area} is used by items by now",
+            hint=f"delete the {area} instead; its items stay",
+            details={"item_id": outcome.rows[0]["id"]},
+        )
+    return bool(outcome.rows)
+
+
+async def _item_answer(
+    app: App, caller: Caller, edits: Sequence[StreamEdit], now_ms: int
+) -> Answer:
+    ids = [edit.stream.partition("/")[2] for edit in edits if edit.stream.startswith("item/")]
+    if len(ids) != 1:
+        return {}
+    items, references = item_store.loaded(
+        await app.sql.read(item_store.load_statements(caller.namespace, ids))
+    )
+    record = item_store.require(items, ids[0]).record
+    [edit] = [edit for edit in edits if edit.stream == item_stream(ids[0])]
+    for draft in edit.drafts:
+        record = after_draft(record, draft, now_ms)
+    return {"item": item_view(record, references)}

@@ -1,0 +1,78 @@
+"""Forgetting: the SQL that empties bodies and removes every copy of an item's text.
+
+What is quoted elsewhere is found by the item's id; deciding is `core.ledger.redaction`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from remembrancer.core.ids import Namespace, Stream
+from remembrancer.core.ledger.events import FORGOTTEN
+from remembrancer.core.values import canonical_json
+from remembrancer.ports.sql import Row, Statement
+from remembrancer.store import artifacts
+
+
+def mentions_statement(namespace: Namespace, item_id: str, own: Stream) -> Statement:
+    """Return the statement that finds bodies of other streams which name an item.
+
+    *Promise:* reads the namespace's whole ledger; forgetting is rare.
+    """
+    return Statement(
+        "SELECT position, body FROM events WHERE namespace = ? AND stream <> ?"
+        " AND body IS NOT NULL AND instr(body, ?) > 0",
+        (namespace, own, item_id),
+    )
+
+
+def empty_bodies_statement(namespace: Namespace, stream: Stream) -> Statement:
+    """Return the statement that empties body and salt of a stream's events, but the tombstone's."""
+    return Statement(
+        "UPDATE events SET body = NULL, salt = NULL"
+        " WHERE namespace = ? AND stream = ? AND kind <> ?",
+        (namespace, stream, FORGOTTEN),
+    )
+
+
+def redact_statement(namespace: Namespace, bodies: Sequence[tuple[int, str]]) -> Statement:
+    """Return the statement that puts redacted bodies in place; their salts go."""
+    return Statement(
+        "UPDATE events SET body = j.body, salt = NULL FROM"
+        " (SELECT value ->> 0 AS position, value ->> 1 AS body FROM json_each(?2)) AS j"
+        " WHERE events.position = j.position AND events.namespace = ?1",
+        (namespace, canonical_json([list(pair) for pair in bodies])),
+    )
+
+
+def edges_statement(namespace: Namespace, item_id: str) -> Statement:
+    """Return the statement that reads all relations of an item."""
+    return Statement(
+        "SELECT source_id, type, target_id, confidence, created_at FROM relations"
+        " WHERE namespace = ?1 AND source_id = ?2"
+        " UNION SELECT source_id, type, target_id, confidence, created_at FROM relations"
+        " WHERE namespace = ?1 AND target_id = ?2",
+        (namespace, item_id),
+    )
+
+
+def edge_key_parts(row: Row) -> tuple[str, str, str]:
+    """Return source, type and target in a row of `edges_statement`."""
+    return str(row["source_id"]), str(row["type"]), str(row["target_id"])
+
+
+def copies_statements(namespace: Namespace, item_id: str) -> list[Statement]:
+    """Return the statements that remove what no projection owns.
+
+    Idempotency answers become a note that the item is forgotten, so that a repeated request
+    neither shows the text nor makes the item again.
+    """
+    return [
+        Statement(
+            "UPDATE idempotency SET answer = ?3 WHERE namespace = ?1"
+            " AND answer IS NOT NULL AND instr(answer, ?2) > 0",
+            (namespace, item_id, canonical_json({"forgotten": item_id})),
+        ),
+        Statement("DELETE FROM item_use WHERE namespace = ? AND item_id = ?", (namespace, item_id)),
+        *artifacts.forget_statements(namespace, item_id),
+    ]

@@ -1,0 +1,112 @@
+"""Reading what happened: whole streams, feeds of events, and who uses a project or topic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from remembrancer.core.ids import RELATIONS, SETTINGS, Namespace, Stream
+from remembrancer.core.ledger.changes import Fields
+from remembrancer.core.ledger.events import Event, Head
+from remembrancer.core.relations.decide import relation_key, split_key
+from remembrancer.core.values import canonical_json
+from remembrancer.ports.sql import SqlStore, Statement
+from remembrancer.store import ledger
+from remembrancer.store.record_table import load_json
+
+
+async def read_streams(
+    sql: SqlStore, namespace: Namespace, streams: Sequence[Stream]
+) -> dict[Stream, tuple[list[Event], Head]]:
+    """Return stream → its events, oldest first, and its head. *Promise:* one round trip."""
+    if not streams:
+        return {}
+    wanted = canonical_json(list(streams))
+    [outcome] = await sql.read(
+        [
+            Statement(
+                f"SELECT {ledger.EVENT_COLUMNS}, e.chain FROM json_each(?2) AS j"
+                " CROSS JOIN events AS e ON e.namespace = ?1 AND e.stream = j.value"
+                " ORDER BY e.stream, e.version",
+                (namespace, wanted),
+            )
+        ]
+    )
+    result: dict[Stream, tuple[list[Event], Head]] = {stream: ([], Head()) for stream in streams}
+    for row in outcome.rows:
+        event = ledger.event_of(row)
+        events, _ = result[event.stream]
+        result[event.stream] = ([*events, event], Head(event.version, str(row["chain"])))
+    return result
+
+
+async def read_shared(
+    sql: SqlStore, namespace: Namespace, streams: Sequence[Stream], keys: Sequence[str]
+) -> tuple[dict[Stream, Fields], dict[Stream, Head]]:
+    """Return the named fields, and the heads, of the streams that a whole namespace shares.
+
+    *Shape:* `keys` are edge names or setting names. *Promise:* one round trip; what is read does
+    not grow with the stream.
+    """
+    if not streams:
+        return {}, {}
+    edges = [list(split_key(key)) for key in keys if key.count("|") == 2]
+    edge_rows, setting_rows, head_rows = await sql.read(
+        [
+            Statement(
+                "SELECT r.* FROM json_each(?2) AS j CROSS JOIN relations AS r"
+                " ON r.namespace = ?1 AND r.source_id = (j.value ->> 0)"
+                " AND r.type = (j.value ->> 1) AND r.target_id = (j.value ->> 2)",
+                (namespace, canonical_json(edges)),
+            ),
+            Statement("SELECT name, value FROM settings WHERE namespace = ?", (namespace,)),
+            ledger.heads_statement(namespace, streams),
+        ]
+    )
+    heads = ledger.heads(head_rows.rows)
+    relations: Fields = {
+        relation_key(str(row["source_id"]), str(row["type"]), str(row["target_id"])): {
+            "confidence": row["confidence"] if isinstance(row["confidence"], float) else 1.0,
+            "reason": None if row["reason"] is None else str(row["reason"]),
+            "created_at": int(str(row["created_at"])),
+        }
+        for row in edge_rows.rows
+    }
+    settings = {str(row["name"]): load_json(row["value"]) for row in setting_rows.rows}
+    fields = {RELATIONS: relations, SETTINGS: settings}
+    return (
+        {stream: fields[stream] for stream in streams},
+        {stream: heads.get(stream, Head()) for stream in streams},
+    )
+
+
+def users_statement(
+    namespace: Namespace, area: str, owner_id: str, *, without: Sequence[str]
+) -> Statement:
+    """Return the statement that finds one current item of a project or topic, but these."""
+    assert area in ("project", "topic")
+    return Statement(
+        f"SELECT id FROM items WHERE namespace = ?1 AND {area}_id = ?2"
+        " AND state IN ('active', 'dormant', 'stale')"
+        " AND id NOT IN (SELECT value FROM json_each(?3)) LIMIT 1",
+        (namespace, owner_id, canonical_json(list(without))),
+    )
+
+
+def feed_statement(
+    namespace: Namespace, *, before_position: int | None, stream: Stream | None, limit: int
+) -> Statement:
+    """Return the statement that reads events newest first, of one stream or of all."""
+    where = "e.namespace = ?"
+    values: list[str | int] = [namespace]
+    if stream is not None:
+        where += " AND e.stream = ?"
+        values.append(stream)
+    if before_position is not None:
+        where += " AND e.position < ?"
+        values.append(before_position)
+    order = "e.version" if stream is not None else "e.position"
+    return Statement(
+        f"SELECT {ledger.EVENT_COLUMNS} FROM events AS e WHERE {where}"
+        f" ORDER BY {order} DESC LIMIT ?",
+        (*values, limit),
+    )
