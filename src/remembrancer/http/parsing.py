@@ -13,10 +13,12 @@ from math import isfinite
 from typing import Annotated, Any, Final, TypeVar, cast
 from urllib.parse import parse_qsl
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails, from_json
 
+from remembrancer.core.cursors import CURSOR_CHARS_MAX
 from remembrancer.core.errors import InvalidInput
+from remembrancer.core.limits import PAGE_ITEMS_MAX
 from remembrancer.core.values import JSON
 
 QUERY_FIELDS_MAX: Final = 100
@@ -45,6 +47,20 @@ class Body(BaseModel):
 
 Flag = Annotated[bool, BeforeValidator(lambda value: True if value == "" else value)]
 """A boolean of a query that is true when it is only named (`?strict`)."""
+
+
+Cursor = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=CURSOR_CHARS_MAX,
+        description="`next_cursor` of the page before; left out for the first page.",
+    ),
+]
+"""Where a page goes on; see `core.cursors`."""
+
+Limit = Annotated[int, Field(ge=1, le=PAGE_ITEMS_MAX, description="Entries of one page, at most.")]
+"""How many entries a page has."""
 
 
 def split_query(query: bytes) -> list[tuple[str, str]]:

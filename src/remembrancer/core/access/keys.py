@@ -18,7 +18,10 @@ from remembrancer.core.ledger.changes import Fields, changes_between
 from remembrancer.core.ledger.events import Draft
 from remembrancer.core.limits import NAME_CHARS_MAX
 
-_AGENT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+AGENT_PATTERN: Final = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+"""Form of an agent's name. Source: our choice; it goes behind `agent:` in the ledger."""
+
+_AGENT: Final = re.compile(AGENT_PATTERN.strip("^$"))
 
 
 @dataclass(frozen=True, slots=True)

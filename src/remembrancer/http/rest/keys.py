@@ -7,16 +7,16 @@ from typing import Annotated, Final
 from pydantic import BaseModel, Field
 
 from remembrancer.app import access
-from remembrancer.core.access.keys import CreateKey
+from remembrancer.core.access.keys import AGENT_PATTERN, CreateKey
 from remembrancer.core.access.scopes import Scope
 from remembrancer.core.cursors import decode_cursor, encode_cursor
 from remembrancer.core.dates.iso import parse_iso
 from remembrancer.core.dates.zones import load_zone
-from remembrancer.core.limits import NAME_CHARS_MAX, PAGE_ITEMS_MAX
+from remembrancer.core.limits import NAME_CHARS_MAX
 from remembrancer.core.values import JSON
 from remembrancer.http.answers import Answer
 from remembrancer.http.calls import Call
-from remembrancer.http.parsing import Body, Query
+from remembrancer.http.parsing import Body, Cursor, Limit, Query
 from remembrancer.http.route_table import Route
 
 _CURSOR: Final = "keys"
@@ -25,8 +25,8 @@ _CURSOR: Final = "keys"
 class KeysQuery(Query):
     """A page of keys."""
 
-    limit: Annotated[int, Field(ge=1, le=PAGE_ITEMS_MAX)] = 50
-    cursor: str | None = None
+    limit: Limit = 50
+    cursor: Cursor | None = None
 
 
 class NewKey(Body):
@@ -38,7 +38,10 @@ class NewKey(Body):
     scopes: Annotated[list[Scope], Field(min_length=1, description="What it may do.")]
     agent: Annotated[
         str | None,
-        Field(description="Makes what is written with it this agent's, such as claude-code."),
+        Field(
+            pattern=AGENT_PATTERN,
+            description="Makes what is written with it this agent's, such as claude-code.",
+        ),
     ] = None
     expires_at: Annotated[
         str | None, Field(description="ISO 8601; without an offset in the default time zone.")
