@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from pydantic import BaseModel
-
 from remembrancer.app.health import check_health
 from remembrancer.core.product import NAME, VERSION
 from remembrancer.core.values import JSON
 from remembrancer.http.answers import Answer
 from remembrancer.http.calls import Call
-from remembrancer.http.parsing import Flag, Query
+from remembrancer.http.parsing import Flag, Query, Shape
 from remembrancer.http.route_table import Route
 
 DOORS: Final = {
@@ -32,7 +30,7 @@ class HealthQuery(Query):
     strict: Flag = False
 
 
-class HealthAnswer(BaseModel):
+class HealthAnswer(Shape):
     """Whether the work gets done; `details` only for keys with the scope debug:read."""
 
     status: Literal["ok", "degraded"]
@@ -40,7 +38,7 @@ class HealthAnswer(BaseModel):
     details: dict[str, dict[str, str | int]] | None = None
 
 
-class Welcome(BaseModel):
+class Welcome(Shape):
     """What is served here; nothing private."""
 
     name: str

@@ -36,13 +36,22 @@ M = TypeVar("M", bound=BaseModel)
 class Query(BaseModel):
     """Base of query models: texts become numbers and booleans; unknown parameters are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    # Deferred: a validator is built when its route is first asked, not at the start.
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class Body(BaseModel):
     """Base of body models: JSON types are taken as they are; unknown fields are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True
+    )
+
+
+class Shape(BaseModel):
+    """Base of answer models: they describe, nothing is parsed or rendered through them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 Flag = Annotated[bool, BeforeValidator(lambda value: True if value == "" else value)]

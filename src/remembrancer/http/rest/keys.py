@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from remembrancer.app import access
 from remembrancer.core.access.keys import AGENT_PATTERN, CreateKey
@@ -16,7 +16,7 @@ from remembrancer.core.limits import NAME_CHARS_MAX
 from remembrancer.core.values import JSON
 from remembrancer.http.answers import Answer
 from remembrancer.http.calls import Call
-from remembrancer.http.parsing import Body, Cursor, Limit, Query
+from remembrancer.http.parsing import Body, Cursor, Limit, Query, Shape
 from remembrancer.http.route_table import Route
 
 _CURSOR: Final = "keys"
@@ -48,7 +48,7 @@ class NewKey(Body):
     ] = None
 
 
-class KeyShape(BaseModel):
+class KeyShape(Shape):
     """A made key: never its token, never its hash."""
 
     id: str
@@ -61,7 +61,7 @@ class KeyShape(BaseModel):
     last_used_at: str | None
 
 
-class KeyAnswer(BaseModel):
+class KeyAnswer(Shape):
     """One key."""
 
     key: KeyShape
@@ -73,7 +73,7 @@ class NewKeyAnswer(KeyAnswer):
     token: str | None
 
 
-class KeysAnswer(BaseModel):
+class KeysAnswer(Shape):
     """A page of keys, oldest first."""
 
     data: list[KeyShape]
