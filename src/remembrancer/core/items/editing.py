@@ -153,6 +153,8 @@ def _set_kind_and_type(before: Fields, after: Fields, edit: ItemEdit, at: Moment
         due = both["due_at"]
         moment = due if isinstance(due, int) else at.now_ms
         after["recurrence_day"] = datetime.fromtimestamp(moment / 1000, UTC).astimezone(at.zone).day
+    elif "recurrence_kind" in after:
+        after["recurrence_day"] = None  # a day of the month means nothing to the other kinds
     if edit.get("type") is not None:
         after["type"] = check.check_type(kind, cast(str, edit["type"]))
         after["type_by_hand"] = True
