@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.d1.bridge import D1Bridge
 
 from remembrancer.core.errors import InvalidInput
 from remembrancer.core.limits import KV_KEY_BYTES_MAX, KV_TTL_S_MIN, KV_VALUE_BYTES_MAX
@@ -17,6 +18,9 @@ from remembrancer.testing.runtime import FixedRuntime
 
 HOUR_S = 3_600
 
+LOCAL = ("fake", "memory", "file-threads", "file-inline")
+"""The kinds that expire by the test's clock; nobody can move the platform's."""
+
 
 @pytest.fixture
 def clock() -> FixedRuntime:
@@ -24,11 +28,15 @@ def clock() -> FixedRuntime:
     return FixedRuntime()
 
 
-@pytest.fixture(params=["fake", "memory", "file-threads", "file-inline"])
+@pytest.fixture(params=[*LOCAL, "workers-kv"])
 def kv(request: pytest.FixtureRequest, tmp_path: Path, clock: FixedRuntime) -> Iterator[KeyValue]:
     """A key-value store of each kind."""
     if request.param == "fake":
         yield MemoryKeyValue(clock)
+        return
+    if request.param == "workers-kv":
+        bridge: D1Bridge = request.getfixturevalue("d1_bridge")
+        yield bridge.fresh_kv()
         return
     path = ":memory:" if request.param == "memory" else str(tmp_path / "cache.db")
     store = SqliteKeyValue(path, clock, threads=int(request.param == "file-threads"))
@@ -70,6 +78,7 @@ async def test_deleted_key_is_absent(kv: KeyValue) -> None:
     assert await kv.get("k") is None
 
 
+@pytest.mark.parametrize("kv", LOCAL, indirect=True)
 async def test_value_expires_when_its_time_is_over(kv: KeyValue, clock: FixedRuntime) -> None:
     await kv.put("k", "v", ttl_s=KV_TTL_S_MIN)
     clock.advance(KV_TTL_S_MIN * 1_000 - 1)
@@ -78,6 +87,7 @@ async def test_value_expires_when_its_time_is_over(kv: KeyValue, clock: FixedRun
     assert await kv.get("k") is None
 
 
+@pytest.mark.parametrize("kv", LOCAL, indirect=True)
 async def test_second_put_renews_the_time(kv: KeyValue, clock: FixedRuntime) -> None:
     await kv.put("k", "v", ttl_s=KV_TTL_S_MIN)
     clock.advance(59_000)

@@ -1,7 +1,7 @@
-"""A real D1 for tests: the SQL port over loopback HTTP to a small Node process with Miniflare.
+"""A real D1 and KV for tests: the ports over loopback HTTP to a small Node process with Miniflare.
 
-It checks statements and translates errors with the same functions as every driver, so that what
-is tested is D1 itself. Rows read and written are D1's own counts. Not shipped.
+They check and translate with the same functions as every driver, so that what is tested is the
+platform itself. Rows read and written are D1's own counts. Not shipped.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import Any, Final
 
 import httpx
 
+from remembrancer.core.errors import StoreUnavailable
+from remembrancer.core.kvcheck import check_entry, check_key
 from remembrancer.core.sqlcheck import check_statement
 from remembrancer.core.sqlerrors import classify
 from remembrancer.local.migrate import load_migrations
@@ -115,18 +117,53 @@ class D1BridgeStore:
         ]
 
 
+class KvBridgeStore:
+    """The key-value port over one namespace of the bridge; the platform's clock rules expiry."""
+
+    def __init__(self, url: str, namespace: str) -> None:
+        self._url = f"{url}kv"
+        self._namespace = namespace
+
+    async def get(self, key: str) -> str | None:
+        """Ask KV."""
+        check_key(key)
+        value = await self._call("get", key)
+        return None if value is None else str(value)
+
+    async def put(self, key: str, value: str, *, ttl_s: int) -> None:
+        """Store in KV."""
+        check_entry(key, value, ttl_s)
+        await self._call("put", key, value, {"expirationTtl": ttl_s})
+
+    async def delete(self, key: str) -> None:
+        """Remove from KV."""
+        check_key(key)
+        await self._call("delete", key)
+
+    async def _call(self, method: str, *arguments: object) -> object:
+        call = {"namespace": self._namespace, "method": method, "arguments": arguments}
+        async with httpx.AsyncClient(timeout=CALL_S_MAX, trust_env=False, verify=False) as client:
+            answer = await client.post(self._url, content=json.dumps(call).encode())
+        answer.raise_for_status()
+        body: Any = answer.json()  # our own script's JSON
+        if "error" in body:
+            raise StoreUnavailable("the key-value store failed") from RuntimeError(body["error"])
+        value: object = body["value"]
+        return value
+
+
 class D1Bridge:
-    """The Node process, and a supply of empty databases."""
+    """The Node processes, one as a rule, and a supply of empty databases and namespaces."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[str] | None = None
+        self._processes: list[subprocess.Popen[str]] = []
         self._url = ""
         self._left: list[str] = []
+        self._namespaces: list[str] = []
 
     def fresh(self, *, is_migrated: bool = True) -> D1BridgeStore:
         """Return a database nobody has used, migrated unless told otherwise."""
         if not self._left:
-            self.stop()
             self._start()
         store = D1BridgeStore(self._url, self._left.pop())
         if is_migrated:
@@ -134,34 +171,42 @@ class D1Bridge:
                 store.write_now([Statement(sql) for sql in migration.statements()])
         return store
 
+    def fresh_kv(self) -> KvBridgeStore:
+        """Return a key-value namespace nobody has used."""
+        if not self._namespaces:
+            self._start()
+        return KvBridgeStore(self._url, self._namespaces.pop())
+
     def stop(self) -> None:
-        """End the process: it ends by itself when its standard input is closed."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.close()
-        process.stdout.close()
-        try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait(timeout=10)
+        """End the processes: each ends by itself when its standard input is closed."""
+        for process in self._processes:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.close()
+            process.stdout.close()
+        while self._processes:
+            process = self._processes.pop()
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait(timeout=10)
 
     def _start(self) -> None:
+        """Start a process; databases of an earlier one stay usable."""
         process = subprocess.Popen(
             [str(NODE), str(Path(__file__).with_name("bridge.mjs"))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
-        self._process = process
+        self._processes.append(process)
         assert process.stdout is not None
         ready = json.loads(process.stdout.readline() or "{}")
         assert "url" in ready, "the D1 bridge did not start; its error is above"
         self._url = ready["url"]
         self._left = [f"db{number}" for number in reversed(range(ready["databases"]))]
+        self._namespaces = [f"kv{number}" for number in range(ready["namespaces"])]
 
 
 def _encoded(value: SqlValue) -> object:

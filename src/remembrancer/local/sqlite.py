@@ -91,7 +91,11 @@ class SqliteStore:
     def with_writer_now(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """As `with_writer`, run where it is called: for a store without threads."""
         try:
-            return work(self._open_writer().raw)
+            writer = self._open_writer()
+            try:
+                return work(writer.raw)
+            finally:
+                writer.roll_back()
         except sqlite3.Error as error:
             raise self._failed(error) from error
 
