@@ -33,7 +33,7 @@ CREATE TABLE idempotency (
   PRIMARY KEY (namespace, key)
 ) STRICT, WITHOUT ROWID;
 
--- Bumped in the same batch as a change: startup, topic/<id>, project/<id>.
+-- Bumped in the same batch as a change: startup, names, topic/<id>, project/<id>.
 CREATE TABLE scope_versions (
   namespace TEXT NOT NULL,
   scope TEXT NOT NULL,

@@ -121,6 +121,8 @@ CREATE TABLE item_versions (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX item_versions_updated ON item_versions (namespace, updated_at DESC, seq DESC);
+-- A project's timeline: what happened to items while they were in it.
+CREATE INDEX item_versions_project ON item_versions (namespace, project_id, from_position) WHERE project_id IS NOT NULL;
 
 CREATE TABLE item_tags (
   namespace TEXT NOT NULL,
@@ -151,6 +153,8 @@ CREATE TABLE projects (
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX projects_slug ON projects (namespace, slug) WHERE state = 'active';
+-- A renamed one is found by its name; the slug keeps the first.
+CREATE INDEX projects_name ON projects (namespace, name COLLATE NOCASE) WHERE state = 'active';
 
 CREATE TABLE project_versions (
   namespace TEXT NOT NULL,
@@ -189,6 +193,8 @@ CREATE TABLE topics (
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX topics_slug ON topics (namespace, slug) WHERE state = 'active';
+-- A renamed one is found by its name; the slug keeps the first.
+CREATE INDEX topics_name ON topics (namespace, name COLLATE NOCASE) WHERE state = 'active';
 
 CREATE TABLE topic_versions (
   namespace TEXT NOT NULL,

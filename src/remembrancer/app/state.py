@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from remembrancer.app.context.cache import FirstLevel
 from remembrancer.app.settings import Settings
+from remembrancer.app.turnstile import Turnstile
 from remembrancer.ports.kv import KeyValue
 from remembrancer.ports.runtime import Runtime
 from remembrancer.ports.sql import SqlStore
@@ -14,10 +16,14 @@ from remembrancer.ports.sql import SqlStore
 class App:
     """What the use cases stand on; made once per process or isolate.
 
-    A request that sends a bookmark works on a copy whose `sql` is that session.
+    A request that sends a bookmark works on a copy whose `sql` is that session (made with
+    `dataclasses.replace`, so that the copies share the turnstile and the first level of
+    the bundle cache).
     """
 
     sql: SqlStore
     kv: KeyValue
     runtime: Runtime
     settings: Settings
+    turnstile: Turnstile = field(default_factory=Turnstile)
+    bundles: FirstLevel = field(default_factory=FirstLevel)

@@ -96,6 +96,32 @@ def owners(rows: Sequence[Row]) -> dict[str, Owner]:
     }
 
 
+def items_statement(namespace: Namespace, ids: Sequence[str]) -> Statement:
+    """Return the statement that reads items by id, without heads or references."""
+    columns = ", ".join(f"i.{name.strip()}" for name in ITEM_COLUMNS.split(","))
+    return Statement(
+        f"SELECT {columns} FROM json_each(?2) AS j CROSS JOIN items AS i"
+        " ON i.namespace = ?1 AND i.id = j.value",
+        (namespace, canonical_json(list(ids))),
+    )
+
+
+def owners_statement(namespace: Namespace, table: str, ids: Sequence[str]) -> Statement:
+    """Return the statement that reads the names of projects or topics by id."""
+    assert table in ("projects", "topics")
+    return Statement(
+        f"SELECT o.id, o.slug, o.name, o.state FROM json_each(?2) AS j CROSS JOIN {table} AS o"
+        " ON o.namespace = ?1 AND o.id = j.value",
+        (namespace, canonical_json(list(ids))),
+    )
+
+
+def owner_by_id_statement(namespace: Namespace, table: str, id_: str) -> Statement:
+    """Return the statement that reads one project or topic whole."""
+    assert table in ("projects", "topics")
+    return Statement(f"SELECT * FROM {table} WHERE namespace = ? AND id = ?", (namespace, id_))
+
+
 def require(items: dict[str, LoadedItem], id_: str) -> LoadedItem:
     """Return the item. *Raises:* NotFound naming the id."""
     found = items.get(id_)
@@ -106,13 +132,18 @@ def require(items: dict[str, LoadedItem], id_: str) -> LoadedItem:
     return found
 
 
-def owner_statement(namespace: Namespace, table: str, slugs: Sequence[str]) -> Statement:
-    """Return the statement that reads projects or topics by slug, of those not deleted."""
+def owner_statement(namespace: Namespace, table: str, slugs: Sequence[str], name: str) -> Statement:
+    """Return the statement that reads projects or topics by slug or name, of those not deleted.
+
+    *Shape:* the name is compared without regard to the case of Latin letters.
+    """
     assert table in ("projects", "topics")
     return Statement(
         f"SELECT o.* FROM json_each(?2) AS j CROSS JOIN {table} AS o"
-        " ON o.namespace = ?1 AND o.slug = j.value AND o.state = 'active'",
-        (namespace, canonical_json(list(slugs))),
+        " ON o.namespace = ?1 AND o.slug = j.value AND o.state = 'active' UNION"
+        f" SELECT o.* FROM {table} AS o WHERE o.namespace = ?1 AND o.state = 'active'"
+        " AND o.name = ?3 COLLATE NOCASE",
+        (namespace, canonical_json(list(slugs)), name),
     )
 
 

@@ -75,9 +75,12 @@ def bump_scopes(batch: Sequence[Placed]) -> list[Statement]:
         if area == "item":
             touched |= derive.scopes(placed.before, placed.after)
         elif area in ("project", "topic"):
-            touched |= {"startup", f"{area}/{name}"}
-        elif area in (RELATIONS, SETTINGS):
+            # A name shows in every bundle that has an item of this project or topic.
+            touched |= {"startup", "names", f"{area}/{name}"}
+        elif area == RELATIONS:
             touched.add("startup")
+        elif area == SETTINGS:
+            touched |= {"startup", "names"}
     if not touched:
         return []
     namespace = batch[0].event.namespace
@@ -109,18 +112,26 @@ def _count(batch: Sequence[Placed], shadow: str) -> list[Statement]:
         if placed.event.stream.startswith("item/"):
             total.update(derive.counters(placed.after))
             total.subtract(derive.counters(placed.before))
-    rows = sorted([name, value] for name, value in total.items() if value)
-    if not rows:
-        return []
-    namespace: Namespace = batch[0].event.namespace
-    return [
-        Statement(
-            f"INSERT INTO {shadow}counters (namespace, name, value)"
-            " SELECT ?1, value ->> 0, value ->> 1 FROM json_each(?2) WHERE 1"
-            " ON CONFLICT (namespace, name) DO UPDATE SET value = value + excluded.value",
-            (namespace, canonical_json(rows)),
-        )
+    rows: list[list[str | int]] = [[name, value] for name, value in sorted(total.items()) if value]
+    result = [] if not rows else [_counters(batch[0].event.namespace, rows, "value +", shadow)]
+    moments = [
+        placed.event.at_ms for placed in batch if placed.event.kind == "MemoriesConsolidated"
     ]
+    if moments:
+        latest: list[list[str | int]] = [["consolidated_at", max(moments)]]
+        result.append(_counters(batch[0].event.namespace, latest, "", shadow))
+    return result
+
+
+def _counters(
+    namespace: Namespace, rows: list[list[str | int]], present: str, shadow: str
+) -> Statement:
+    return Statement(
+        f"INSERT INTO {shadow}counters (namespace, name, value)"
+        " SELECT ?1, value ->> 0, value ->> 1 FROM json_each(?2) WHERE 1"
+        f" ON CONFLICT (namespace, name) DO UPDATE SET value = {present} excluded.value",
+        (namespace, canonical_json(rows)),
+    )
 
 
 def _project_relations(round_: Sequence[Placed], shadow: str) -> list[Statement]:

@@ -1,71 +1,228 @@
-"""Reading projects with the heads of their streams. Nothing is written here."""
+"""Reading projects and topics: the chosen ones with their heads, counts and chief items.
+
+A Choice says which ones; the same statements then read what an answer shows of them, all in one
+round trip, now or as of a position. The chief item is a project's objective and a topic's
+canonical item. Nothing is written here. Lists of one project's events are `store.timeline`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
-from remembrancer.core.ids import Namespace, project_stream, topic_stream
-from remembrancer.core.ledger.changes import Fields
+from remembrancer.core import limits
+from remembrancer.core.ids import Namespace
+from remembrancer.core.items.fields import CURRENT_STATES
+from remembrancer.core.items.record import ItemRecord, References
 from remembrancer.core.ledger.events import Head
+from remembrancer.core.projects.record import OwnerRecord
 from remembrancer.core.values import canonical_json
 from remembrancer.ports.sql import Outcome, Row, SqlStore, Statement
+from remembrancer.store import items as item_store
 from remembrancer.store import ledger
 from remembrancer.store.projections import PROJECTS, TOPICS
 from remembrancer.store.record_table import RecordTable
 
 
 @dataclass(frozen=True, slots=True)
-class LoadedOwner:
-    """A project or topic with the head of its stream. *Units:* times in milliseconds UTC."""
+class LoadedOwner(OwnerRecord):
+    """A project or topic with the head of its stream."""
 
-    id: str
-    version: int
-    created_at: int
-    updated_at: int
-    fields: Fields
     head: Head
 
 
-def load_owner_statements(
-    namespace: Namespace, table: RecordTable, slugs: Sequence[str]
-) -> list[Statement]:
-    """Return the two statements that read projects or topics by slug, and their heads."""
-    wanted = canonical_json(list(slugs))
-    chosen = (
-        f"FROM json_each(?2) AS j CROSS JOIN {table.name} AS o"
-        " ON o.namespace = ?1 AND o.slug = j.value AND o.state = 'active'"
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which projects or topics a read is about.
+
+    *Shape:* `order` and `limit` apply to the rows; `ids` is a SELECT of ids in which `?1` is the
+    namespace and `{source}` the table; `values` are bound from `?3` on; `position` None is now.
+    """
+
+    table: RecordTable
+    namespace: Namespace
+    ids: str
+    values: tuple[str | int, ...] = ()
+    order: str = "o.slug"
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What an answer shows of one project or topic.
+
+    *Shape:* `counts` state → items, without deleted ones, None for a look into the past; `chief`
+    the active objective or canonical item while it is current.
+    """
+
+    owner: LoadedOwner
+    counts: dict[str, int] | None
+    chief: ItemRecord | None
+    references: References = field(default_factory=References)
+
+
+_CHIEF: Final[Mapping[str, str]] = {
+    PROJECTS.name: "active_objective_id",
+    TOPICS.name: "canonical_item_id",
+}
+_AREA: Final[Mapping[str, str]] = {PROJECTS.name: "project", TOPICS.name: "topic"}
+_CURRENT: Final = ", ".join(f"'{state}'" for state in CURRENT_STATES)
+
+VIEW_STATEMENTS: Final = 6
+"""Statements of `view_statements`."""
+
+
+def named(
+    table: RecordTable, namespace: Namespace, slugs: Sequence[str], *, name: str | None = None
+) -> Choice:
+    """Choose by slug, or by name without regard to the case of Latin letters."""
+    return Choice(
+        table,
+        namespace,
+        "SELECT n.id FROM json_each(?3) AS j CROSS JOIN {source} AS n"
+        " ON n.namespace = ?1 AND n.slug = j.value AND n.state = 'active'"
+        " UNION SELECT n.id FROM {source} AS n WHERE n.namespace = ?1 AND n.state = 'active'"
+        " AND n.name = ?4 COLLATE NOCASE",
+        (canonical_json(list(slugs)), name or ""),
     )
-    return [
-        Statement(f"SELECT o.* {chosen}", (namespace, wanted)),
-        Statement(
-            "SELECT e.stream, e.version, e.chain"
-            f" {chosen} CROSS JOIN events AS e ON e.namespace = ?1"
-            f" AND e.stream = '{table.prefix}' || o.id AND e.version = o.version",
-            (namespace, wanted),
-        ),
+
+
+def page(
+    table: RecordTable,
+    namespace: Namespace,
+    *,
+    after_slug: str,
+    limit: int,
+    position: int | None = None,
+) -> Choice:
+    """Choose a page of all, by slug."""
+    return Choice(
+        table,
+        namespace,
+        "SELECT n.id FROM {source} AS n WHERE n.namespace = ?1 AND n.state = 'active'"
+        " AND n.slug > ?3 ORDER BY n.slug LIMIT ?4",
+        (after_slug, limit),
+        position=position,
+    )
+
+
+def in_use(namespace: Namespace, *, limit: int) -> Choice:
+    """Choose the projects with at least one current item, newest change of objective first."""
+    some = " OR ".join(
+        "EXISTS (SELECT 1 FROM counters AS c WHERE c.namespace = ?1"
+        f" AND c.name = 'project/' || n.id || '/{state}' AND c.value > 0)"
+        for state in CURRENT_STATES
+    )
+    order = "objective_since DESC NULLS LAST, {0}.updated_at DESC, {0}.id"
+    return Choice(
+        PROJECTS,
+        namespace,
+        "SELECT n.id FROM {source} AS n WHERE n.namespace = ?1 AND n.state = 'active'"
+        f" AND ({some}) ORDER BY n.{order.format('n')} LIMIT ?3",
+        (limit,),
+        order=f"o.{order.format('o')}",
+    )
+
+
+def with_objective(namespace: Namespace, *, limit: int) -> Choice:
+    """Choose the projects that have an active objective, newest first."""
+    return Choice(
+        PROJECTS,
+        namespace,
+        "SELECT n.id FROM {source} AS n WHERE n.namespace = ?1 AND n.state = 'active'"
+        " AND n.active_objective_id IS NOT NULL ORDER BY n.objective_since DESC, n.id LIMIT ?3",
+        (limit,),
+        order="o.objective_since DESC, o.id",
+    )
+
+
+def _source(table: RecordTable, choice: Choice) -> str:
+    if choice.position is None:
+        return table.name
+    return (
+        f"(SELECT * FROM {table.twin} WHERE from_position <= ?2"
+        " AND (to_position IS NULL OR to_position > ?2))"
+    )
+
+
+def view_statements(choice: Choice) -> list[Statement]:
+    """Return the statements that read what answers show, and the heads for writing."""
+    table = choice.table
+    owners, items = _source(table, choice), _source(item_store.ITEMS, choice)
+    chosen = choice.ids.replace("{source}", owners)
+    values = (choice.namespace, choice.position or 0, *choice.values)
+    among = f"o.namespace = ?1 AND o.id IN ({chosen})"
+    chief = (
+        f"FROM {owners} AS o CROSS JOIN {items} AS i ON i.namespace = ?1"
+        f" AND i.id = o.{_CHIEF[table.name]} AND i.state IN ({_CURRENT}) WHERE {among}"
+    )
+    columns = ", ".join(f"i.{name.strip()}" for name in item_store.ITEM_COLUMNS.split(","))
+    area = _AREA[table.name]
+    texts = [
+        f"SELECT o.* FROM {owners} AS o WHERE {among} ORDER BY {choice.order}",
+        "SELECT e.stream, e.version, e.chain"
+        f" FROM {owners} AS o CROSS JOIN events AS e ON e.namespace = ?1"
+        f" AND e.stream = '{table.prefix}' || o.id AND e.version = o.version WHERE {among}",
+        "SELECT j.id AS owner_id, c.name, c.value"
+        f" FROM ({chosen}) AS j CROSS JOIN counters AS c ON c.namespace = ?1"
+        f" AND c.name > '{area}/' || j.id || '/' AND c.name < '{area}/' || j.id || '0'"
+        " WHERE c.value > 0",
+        f"SELECT {columns} {chief}",
+        "SELECT p.id, p.slug, p.name, p.state FROM projects AS p WHERE p.namespace = ?1"
+        f" AND p.id IN (SELECT i.project_id {chief})",
+        "SELECT t.id, t.slug, t.name, t.state FROM topics AS t WHERE t.namespace = ?1"
+        f" AND t.id IN (SELECT i.topic_id {chief})",
     ]
+    assert len(texts) == VIEW_STATEMENTS
+    return [Statement(text, values) for text in texts]
 
 
-def loaded_owners(outcomes: Sequence[Outcome], table: RecordTable) -> dict[str, LoadedOwner]:
-    """Return slug → project or topic from the outcomes of `load_owner_statements`."""
-    rows, head_rows = (outcome.rows for outcome in outcomes)
+def seen(outcomes: Sequence[Outcome], choice: Choice) -> list[Seen]:
+    """Return the chosen ones in order from the outcomes of `view_statements`."""
+    rows, head_rows, count_rows, chief_rows, project_rows, topic_rows = (
+        outcome.rows for outcome in outcomes
+    )
+    table = choice.table
     heads = ledger.heads(head_rows)
-    found = [owner_of(row, heads, table) for row in rows]
-    return {str(owner.fields["slug"]): owner for owner in found}
+    counts: dict[str, dict[str, int]] = {}
+    for row in count_rows:
+        _, _, state = str(row["name"]).rpartition("/")
+        if state not in ("pinned", "deleted"):
+            counts.setdefault(str(row["owner_id"]), {})[state] = int(str(row["value"]))
+    chiefs = {str(row["id"]): item_store.item_of(row) for row in chief_rows}
+    references = References(item_store.owners(project_rows), item_store.owners(topic_rows))
+    result: list[Seen] = []
+    for row in rows:
+        owner = owner_of(row, heads, table)
+        chief = chiefs.get(str(owner.fields.get(_CHIEF[table.name])))
+        if chief is not None and chief.fields.get(f"{_AREA[table.name]}_id") != owner.id:
+            chief = None
+        known = counts.get(owner.id, {}) if choice.position is None else None
+        result.append(Seen(owner, known, chief, references))
+    return result
 
 
-def owner_of(row: Row, heads: dict[str, Head], table: RecordTable) -> LoadedOwner:
-    """Return the project or topic in a row of its table."""
+def owner_of(row: Row, heads: Mapping[str, Head], table: RecordTable) -> LoadedOwner:
+    """Return the project or topic in a row of its table or twin."""
     id_ = str(row["id"])
-    stream = project_stream(id_) if table is PROJECTS else topic_stream(id_)
     return LoadedOwner(
         id=id_,
         version=int(str(row["version"])),
         created_at=int(str(row["created_at"])),
         updated_at=int(str(row["updated_at"])),
         fields=table.row_fields(row),
-        head=heads.get(stream, Head()),
+        head=heads.get(table.prefix + id_, Head()),
+    )
+
+
+def total_statement(choice: Choice) -> Statement:
+    """Return the statement that counts all projects or topics, up to the limit of counting."""
+    return Statement(
+        "SELECT count(*) AS total FROM (SELECT 1"
+        f" FROM {_source(choice.table, choice)} AS n WHERE n.namespace = ?1"
+        " AND n.state = 'active' AND ?2 >= 0 LIMIT ?3)",
+        (choice.namespace, choice.position or 0, limits.COUNT_MAX + 1),
     )
 
 
@@ -91,14 +248,3 @@ async def load_projects_of_objectives(
     )
     heads = ledger.heads(head_rows.rows)
     return [owner_of(row, heads, PROJECTS) for row in rows.rows]
-
-
-__all__ = [
-    "PROJECTS",
-    "TOPICS",
-    "LoadedOwner",
-    "load_owner_statements",
-    "load_projects_of_objectives",
-    "loaded_owners",
-    "owner_of",
-]

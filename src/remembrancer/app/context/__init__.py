@@ -1,0 +1,1 @@
+"""Use cases of context: one bundle for each level, cached by version, read without writing."""

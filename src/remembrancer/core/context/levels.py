@@ -1,0 +1,66 @@
+"""The levels of context and what a request for one may say.
+
+Startup → topic → project → raw: an agent goes down only when it needs more. Every ring may
+import it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from remembrancer.core.values import JSON, canonical_json
+
+Level = Literal["startup", "topic_summary", "project", "raw_memories"]
+
+LEVELS: Final = get_args(Level)
+
+GOALS_MAX: Final = 10
+PROJECTS_MAX: Final = 10
+ALWAYS_LOAD_MAX: Final = 10
+TOPICS_MAX: Final = 10
+RECURRING_MAX: Final = 10
+"""Entries of each part of a bundle. Source: the predecessor's bundle."""
+
+USUAL_STARTUP_PRIORITY: Final = 8
+"""Startup priority from which a goal is loaded at startup. Source: DESIGN section 4."""
+
+ALWAYS_STARTUP_PRIORITY: Final = 10
+"""Startup priority that is always loaded. Source: DESIGN section 4."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRequest:
+    """A request for one level.
+
+    *Shape:* `topic` is a topic's slug or name, else a tag; the filters belong to `raw_memories`;
+    `max_tokens` trims the bundle from the bottom.
+    """
+
+    level: Level = "raw_memories"
+    topic: str | None = None
+    project: str | None = None
+    include_history: bool = False
+    tags: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    is_profile: bool | None = None
+    is_pinned: bool | None = None
+    current_only: bool = True
+    kinds: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    startup_priority_min: int | None = None
+    startup_priority_max: int | None = None
+    limit: int = 50
+    cursor: str | None = None
+    use_cache: bool = True
+    max_tokens: int | None = None
+
+
+def cache_arguments(request: ContextRequest, name: str) -> str:
+    """Return the text that tells apart bundles of one scope by what was asked for.
+
+    The token budget is not part of it: the whole bundle is kept and trimmed when it is read.
+    """
+    parts: list[JSON] = [request.level, name, request.include_history, request.limit]
+    return canonical_json(parts)

@@ -1,0 +1,229 @@
+"""The conditions that an ItemQuery stands for, over the items table or over its past.
+
+One text serves both: `i` is a row of `items`, or of `item_versions` at a position. Pages and
+totals are `store.item_lists`, the ranking of matches is `store.search`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from remembrancer.core import limits
+from remembrancer.core.ids import Namespace
+from remembrancer.core.items.derive import scope_word
+from remembrancer.core.items.fields import CURRENT_STATES, STATES
+from remembrancer.core.items.query import ItemQuery, shown_states
+from remembrancer.core.text.fold import fold
+from remembrancer.core.text.segment import match_expression
+from remembrancer.core.text.slugs import slugify, tag_key
+from remembrancer.core.values import DAY_MS, canonical_json
+from remembrancer.ports.sql import SqlValue
+
+OVERLAPPING_EVENTS: Final = 64
+"""Events before a position that may be younger than it: writers that overlap. Our choice."""
+
+CURRENT: Final = "i.state IN ('active', 'dormant', 'stale')"
+"""The condition of the partial indexes, word for word, so that they can serve."""
+
+assert CURRENT_STATES == ("active", "dormant", "stale")
+
+
+class Marks:
+    """The bound values of one statement, in the order of their numbered marks; `?1` is the
+    namespace."""
+
+    def __init__(self, namespace: Namespace) -> None:
+        self._values: list[SqlValue] = [namespace]
+
+    def add(self, value: SqlValue) -> str:
+        """Bind a value and return its mark."""
+        self._values.append(value)
+        return f"?{len(self._values)}"
+
+    def many(self, values: Sequence[object]) -> str:
+        """Bind values as one JSON array and return the select that lists them."""
+        return f"(SELECT value FROM json_each({self.add(canonical_json(list(values)))}))"
+
+    @property
+    def values(self) -> tuple[SqlValue, ...]:
+        """The values to bind."""
+        return tuple(self._values)
+
+
+@dataclass(frozen=True, slots=True)
+class AsOf:
+    """A moment of the past: a position of the ledger, or a time in milliseconds UTC."""
+
+    position: int | None = None
+    at_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query with its words resolved.
+
+    *Shape:* `times` field → milliseconds UTC; `terms` search terms of `q`, None without one.
+    """
+
+    namespace: Namespace
+    query: ItemQuery
+    now_ms: int
+    times: Mapping[str, int] = field(default_factory=dict)
+    terms: Sequence[str] | None = None
+    as_of: AsOf | None = None
+
+    @property
+    def is_past(self) -> bool:
+        """Tell whether the twin is asked."""
+        return self.as_of is not None
+
+    @property
+    def table(self) -> str:
+        """The table of items that is asked."""
+        return "item_versions" if self.is_past else "items"
+
+
+def moment_sql(as_of: AsOf, marks: Marks) -> str:
+    """Return the common table `moment` (position, upper): the position asked for, and the time
+    after which no row was written by then."""
+    if as_of.position is not None:
+        last = "coalesce((SELECT max(position) FROM events), 0)"
+        position = f"min({marks.add(as_of.position)}, {last})"
+    else:
+        assert as_of.at_ms is not None
+        position = (
+            "coalesce((SELECT position FROM events WHERE namespace = ?1 AND at_ms <="
+            f" {marks.add(as_of.at_ms)} ORDER BY at_ms DESC, position DESC LIMIT 1), 0)"
+        )
+    upper = (
+        "coalesce((SELECT max(at_ms) FROM events WHERE events.position <= p.position"
+        f" AND events.position > p.position - {OVERLAPPING_EVENTS}), 0)"
+    )
+    return f"moment AS (SELECT p.position, {upper} AS upper FROM (SELECT {position} AS position) AS p)"
+
+
+def valid_sql(alias: str) -> str:
+    """Return the condition that a row of a twin was the present one at `moment`."""
+    return (
+        f"{alias}.from_position <= (SELECT position FROM moment) AND"
+        f" ({alias}.to_position IS NULL OR {alias}.to_position > (SELECT position FROM moment))"
+    )
+
+
+def scoped_match(namespace: Namespace, terms: Sequence[str]) -> str:
+    """Return the FTS5 expression for rows of a namespace with any of the terms; `""`, which
+    finds nothing, without terms."""
+    if not terms:
+        return match_expression([])
+    return f'scope : "{scope_word(namespace)}" AND {{title body tags}} : ({match_expression(terms)})'
+
+
+def owners_sql(asked: Asked, area: str, names: Sequence[str], marks: Marks) -> str:
+    """Return the select of the ids and slugs of the projects or topics that the query names."""
+    slugs = dict.fromkeys(slug for name in names for slug in owner_slugs(name))
+    table = f"{area}_versions" if asked.is_past else f"{area}s"
+    valid = f" AND {valid_sql('o')}" if asked.is_past else ""
+    return (
+        f"SELECT o.id, o.slug FROM {table} AS o WHERE o.namespace = ?1 AND o.state = 'active'"
+        f" AND o.slug IN {marks.many(list(slugs))}{valid}"
+    )
+
+
+def owner_slugs(name: str) -> tuple[str, ...]:
+    """Return the slugs that a word for a project or topic may mean: itself, or its slug.
+
+    *Raises:* InvalidInput for a word without a letter or digit.
+    """
+    return (name, slugify(name))
+
+
+def conditions(asked: Asked, marks: Marks) -> list[str]:
+    """Return the conditions on `i`, all of which hold for what the query wants."""
+    query = asked.query
+    result = ["i.namespace = ?1"]
+    if asked.is_past:
+        result += [valid_sql("i"), "i.updated_at <= (SELECT upper FROM moment)"]
+    states = shown_states(query)
+    if states == tuple(state for state in STATES if state != "deleted"):
+        result.append("i.state <> 'deleted'")
+    elif states != STATES:
+        result.append(f"i.state IN {marks.many(states)}")
+    for column, values in (("kind", query.kinds), ("type", query.types)):
+        if values:
+            result.append(f"i.{column} IN {marks.many(values)}")
+    if query.priorities:
+        result.append(f"i.priority IN {marks.many(query.priorities)}")
+    if query.pinned is not None:
+        result.append("i.pinned = 1" if query.pinned else "i.pinned IS NULL")
+    if query.startup_priority_min is not None:
+        result.append(f"i.startup_priority >= {marks.add(query.startup_priority_min)}")
+    if query.startup_priority_max is not None:
+        result.append(f"i.startup_priority <= {marks.add(query.startup_priority_max)}")
+    result += _times(asked, marks)
+    for area, names in (("project", query.projects), ("topic", query.topics)):
+        if names:
+            select = owners_sql(asked, area, names, marks)
+            result.append(f"i.{area}_id IN (SELECT id FROM ({select}))")
+    if query.tags:
+        result.append(_tags(asked, marks))
+    return result + _ages(asked, marks)
+
+
+def _times(asked: Asked, marks: Marks) -> list[str]:
+    result = []
+    for name, at_ms in asked.times.items():
+        column, _, side = name.partition("_")
+        sign = "<" if side == "before" else ">="
+        result.append(f"i.{column}_at {sign} {marks.add(at_ms)}")
+    return result
+
+
+def _ages(asked: Asked, marks: Marks) -> list[str]:
+    now = "(SELECT upper FROM moment)"
+    if asked.as_of is None:
+        now = marks.add(asked.now_ms)
+    elif asked.as_of.at_ms is not None:
+        now = marks.add(asked.as_of.at_ms)
+    result = []
+    if asked.query.current_only:
+        result += [
+            CURRENT,
+            f"(i.expires_at IS NULL OR i.expires_at > {now})",
+            f"(i.valid_to IS NULL OR i.valid_to > {now})",
+        ]
+    if asked.query.stale_only:
+        result.append(
+            "(i.state = 'stale' OR (i.state = 'active' AND i.type = 'tactical_task'"
+            f" AND i.updated_at <= {now} - {limits.STALE_DAYS * DAY_MS}))"
+        )
+    if not result and asked.as_of is None or asked.as_of is not None and asked.as_of.at_ms:
+        result.append(f"{now} IS NOT NULL")  # every bound value must be used
+    return result
+
+
+def _tags(asked: Asked, marks: Marks) -> str:
+    keys = list(dict.fromkeys(tag_key(tag) for tag in asked.query.tags))
+    wanted = len(keys) if asked.query.tags_match == "all" else 1
+    if not asked.is_past:
+        return (
+            "i.id IN (SELECT item_id FROM item_tags WHERE namespace = ?1"
+            f" AND tag IN {marks.many(keys)} GROUP BY item_id"
+            f" HAVING count(*) >= {marks.add(wanted)})"
+        )
+    # The past keeps tags as they were spelled; SQLite folds ASCII, Python the spellings given.
+    pairs = [[key, spelling] for key in keys for spelling in _spellings(key, asked.query.tags)]
+    return (
+        "(SELECT count(DISTINCT w.value ->> 0) FROM json_each(i.tags) AS t"
+        f" CROSS JOIN json_each({marks.add(canonical_json(pairs))}) AS w"
+        " ON (w.value ->> 1) IN (t.value, replace(replace(lower(t.value), ' ', '-'), '_', '-')))"
+        f" >= {marks.add(wanted)}"
+    )
+
+
+def _spellings(key: str, tags: Sequence[str]) -> list[str]:
+    given = [" ".join(tag.split()).lstrip("#") for tag in tags if tag_key(tag) == key]
+    forms = [key, key.replace("-", " "), *given]
+    forms += [changed for form in forms for changed in (form.title(), form.upper(), fold(form))]
+    return list(dict.fromkeys(forms))
