@@ -31,10 +31,13 @@ from remembrancer.core.errors import (
     Unauthenticated,
 )
 from remembrancer.core.ids import Namespace, key_stream
+from remembrancer.core.ledger.changes import invert
 from remembrancer.core.ledger.events import Event
 from remembrancer.core.values import HOUR_MS, Caller, Idempotency
 from remembrancer.ports.sql import Statement
+from remembrancer.store.access import project_keys
 from remembrancer.store.ledger import read_stream
+from remembrancer.store.record_table import Placed
 from remembrancer.testing.kv import MemoryKeyValue
 from remembrancer.testing.runtime import FixedRuntime
 from remembrancer.testing.stores import CountingStore, memory_store
@@ -283,6 +286,25 @@ async def test_revoke_key_unknown_or_of_another_namespace_is_not_found() -> None
             await revoke_key(world.app, caller, name)
     await world.knock(token)
     world.runtime.discard()
+
+
+async def test_revoke_key_keeps_every_other_field() -> None:
+    world = World()
+    key_id, token = await world.make(replace(PHONE, agent="claude-code"))
+    await revoke_key(world.app, OWNER, key_id)
+    [row] = await list_keys(world.app, OWNER)
+    assert (row.token_hash, row.actor, row.version) == (hash_token(token), "agent:claude-code", 2)
+    assert row.scopes == ("memory:read",)
+
+
+async def test_project_keys_drops_a_key_whose_making_was_undone() -> None:
+    world = World()
+    kept, _ = await world.make()
+    gone, _ = await world.make()
+    [made] = await world.events(gone)
+    undone = replace(made, version=2, changes=invert(made.changes))
+    await world.app.sql.write(project_keys([Placed(undone, {}, {})], ""))
+    assert [row.id for row in await list_keys(world.app, OWNER)] == [kept]
 
 
 async def test_keys_of_a_namespace_are_listed_in_pages_and_alone() -> None:

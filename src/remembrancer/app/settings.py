@@ -61,10 +61,8 @@ def _parse_zone(value: str) -> str:
     return value
 
 
-def _split_origins(value: object) -> object:
-    if isinstance(value, str):
-        return tuple(part.strip().rstrip("/") for part in value.split(",") if part.strip())
-    return value
+def _split_origins(value: str) -> tuple[str, ...]:
+    return tuple(part.strip().rstrip("/") for part in value.split(",") if part.strip())
 
 
 def _parse_origins(value: tuple[str, ...]) -> tuple[str, ...]:
@@ -227,10 +225,8 @@ def describe_settings(settings: Settings) -> list[SettingInfo]:
 
 
 def _about(name: str) -> About:
-    for mark in Settings.model_fields[name].metadata:
-        if isinstance(mark, About):
-            return mark
-    return _KEY
+    marks = Settings.model_fields[name].metadata
+    return next(mark for mark in marks if isinstance(mark, About))
 
 
 def _describe(settings: Settings, name: str) -> SettingInfo:

@@ -71,17 +71,14 @@ def idempotency_from(
     path: str,
     query: Sequence[tuple[str, str]],
     body: object,
-) -> Idempotency | None:
-    """Return the idempotency key and the hash of the request, None without the header.
+) -> Idempotency:
+    """Return the idempotency key, whose header is there, and the hash of the request.
 
     *Shape:* `body` is the parsed JSON, bytes, or None. *Promise:* the hash depends on what is
     asked, not on the order of keys or parameters, on white space or on the access key.
     *Raises:* InvalidInput.
     """
-    key = headers.get("idempotency-key")
-    if key is None:
-        return None
-    key = key.strip()
+    key = headers["idempotency-key"].strip()
     if len(key) > IDEMPOTENCY_KEY_CHARS_MAX or _PRINTABLE.fullmatch(key) is None:
         raise InvalidInput(
             f"idempotency-key has {len(key)} characters or is not printable ASCII",

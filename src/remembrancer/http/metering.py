@@ -17,7 +17,6 @@ class MeteredSql:
         self._inner = inner
         self.query_count = 0
         self.statement_count = 0
-        self.has_written = False
 
     async def read(self, statements: Sequence[Statement]) -> list[Outcome]:
         """Count one round trip and read."""
@@ -27,7 +26,6 @@ class MeteredSql:
     async def write(self, statements: Sequence[Statement]) -> list[Outcome]:
         """Count one round trip and write."""
         self._count(statements)
-        self.has_written = True
         return await self._inner.write(statements)
 
     def session(self, bookmark: str | None) -> SqlStore:

@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 from tests.protocol.rest.doors import DOG, OWNER, error_of, serve
 
+from remembrancer.ports.sql import Statement
 from remembrancer.testing.faults import Faults, FaultyStore
 from remembrancer.testing.stores import memory_store
+
+UNFINISHED = (
+    "INSERT INTO rebuild_state (id, started_position, last_namespace, last_stream, last_version)"
+    " VALUES (1, 7, '', '', 0)"
+)
 
 
 @pytest.mark.parametrize("query", ["", "?strict", "?strict=true", "?strict=false"])
@@ -28,6 +34,16 @@ async def test_health_degraded_is_503_only_when_strict(query: str, status: int) 
     assert body["status"] == "degraded"
     assert len(body["reasons"]) == 1
     assert "cache" in body["reasons"][0]
+
+
+async def test_health_unfinished_rebuild_is_a_reason() -> None:
+    sql = memory_store()
+    await sql.write([Statement(UNFINISHED)])
+    async with serve(sql=sql).client() as client:
+        response = await client.get("/health", headers=OWNER)
+    assert response.json()["status"] == "degraded"
+    assert "rebuild" in response.json()["reasons"][0]
+    assert response.json()["details"]["rebuild"] == {"status": "unfinished"}
 
 
 async def test_health_store_that_does_not_answer_is_503() -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
-from typing import Any
+from typing import Any, Literal
 
 import jsonschema_rs
 import pytest
+from pydantic import Field
 from tests.protocol.rest.doors import serve
 
 from remembrancer.core.errors import CODES
 from remembrancer.http.docs import POLICY, render_page
 from remembrancer.http.openapi import build_document, render_document
+from remembrancer.http.parsing import Limit, Query
 from remembrancer.http.route_table import Route, RouteTable
 from remembrancer.http.routes import ROUTES
 
@@ -81,6 +83,61 @@ async def test_document_is_served_and_answers_are_as_it_says() -> None:
             content = document["paths"][path]["get"]["responses"]["200"]["content"]
             schema = {**content["application/json"]["schema"], "components": document["components"]}
             jsonschema_rs.validate(schema, answer)
+
+
+class _Filter(Query):
+    q: str = Field(description="What to look for.")
+    kind: Literal["task", "memory"] | None = None
+    at: int | str | None = None
+    limit: Limit = 50
+
+
+def test_document_describes_every_feature_of_a_route() -> None:
+    routes = [
+        _route(
+            method="PUT",
+            path="/files/{name:path}",
+            name="put_file",
+            params={"name": "A name."},
+            aliases=("/file/{name}",),
+            description="Keeps a file.",
+            scope="memory:write",
+            query=_Filter,
+            raw_body=("text/markdown",),
+            response={"type": "object"},
+            media_type="text/markdown",
+            statuses=(200, 201),
+            if_match=True,
+            query_token=True,
+        ),
+        _route(path="/hidden", name="hidden", is_listed=False),
+        _route(path="/plain", name="plain", media_type="text/plain"),
+        _route(path="/strict", name="strict", response={"type": "object"}, statuses=(200, 500)),
+    ]
+    document = build_document(RouteTable(routes))
+    assert set(document["paths"]) == {"/files/{name}", "/file/{name}", "/plain", "/strict"}
+    put = document["paths"]["/files/{name}"]["put"]
+    assert document["paths"]["/file/{name}"]["put"]["operationId"] == "put_file_2"
+    assert put["description"] == "Keeps a file."
+    assert put["requestBody"] == {"content": {"text/markdown": {}}}
+    named = {p["name"]: p for p in put["parameters"] if "name" in p}
+    assert named["q"] == {
+        "name": "q",
+        "in": "query",
+        "required": True,
+        "description": "What to look for.",
+        "schema": {"type": "string"},
+    }
+    assert named["kind"]["schema"] == {"type": "string", "enum": ["task", "memory"]}
+    assert named["at"]["schema"] == {"anyOf": [{"type": "integer"}, {"type": "string"}]}
+    assert named["limit"]["schema"]["default"] == 50
+    shared = [p["$ref"].rpartition("/")[2] for p in put["parameters"] if "$ref" in p]
+    assert shared == ["Namespace", "Bookmark", "IdempotencyKey", "IfMatch", "Token"]
+    assert put["responses"]["201"]["content"] == {"text/markdown": {"schema": {"type": "object"}}}
+    both = document["paths"]["/strict"]["get"]["responses"]["500"]["content"]
+    assert len(both["application/json"]["schema"]["anyOf"]) == 2
+    assert document["paths"]["/plain"]["get"]["responses"]["200"]["content"] == {"text/plain": {}}
+    assert "Keeps a file." in render_page(RouteTable(routes))
 
 
 class _Page(HTMLParser):
