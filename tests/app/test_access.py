@@ -16,6 +16,7 @@ from remembrancer.app.access import (
     require,
     revoke_key,
 )
+from remembrancer.app.rebuild import rebuild
 from remembrancer.app.settings import load_settings
 from remembrancer.app.state import App
 from remembrancer.core.access.keys import CreateKey
@@ -297,7 +298,21 @@ async def test_revoke_key_keeps_every_other_field() -> None:
     assert row.scopes == ("memory:read",)
 
 
-async def test_project_keys_drops_a_key_whose_making_was_undone() -> None:
+async def test_keys_rebuilt_equal_keys_as_they_were() -> None:
+    world = World()
+    key_id, _ = await world.make()
+    world.runtime.advance(HOUR_MS)
+    await world.make(replace(PHONE, agent="claude-code"))
+    await revoke_key(world.app, OWNER, key_id)
+    every = Statement("SELECT * FROM keys ORDER BY id")
+    [before] = await world.app.sql.read([every])
+    await rebuild(world.app)
+    [after] = await world.app.sql.read([every])
+    assert len(before.rows) == 2
+    assert after.rows == before.rows
+
+
+async def test_project_keys_drops_a_key_whose_record_is_empty() -> None:
     world = World()
     kept, _ = await world.make()
     gone, _ = await world.make()

@@ -89,7 +89,7 @@ def project_keys(round_: Sequence[Placed], shadow: str) -> list[Statement]:
     """Return what brings the table of keys up to these events.
 
     *Shape:* all events of one namespace, at most one a stream; `shadow` is the prefix of the table
-    that is written. A key whose making was undone has no row.
+    that is written. A key whose record is empty has no row.
     """
     namespace = round_[0].event.namespace
     gone = [placed.id for placed in round_ if not placed.after.get("token_hash")]
