@@ -7,6 +7,7 @@ a tier alone is the same run as that tier among the others.
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,8 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
 """The repository."""
+COVERAGE = ("--cov=remembrancer", "--cov-branch", "--cov-report=")
+"""Options of pytest; each tier writes a file of its own, which are then combined."""
 PASSED, FOUND_NOTHING = 0, 5
 """Exit codes of pytest that are no failure."""
 
@@ -92,24 +95,31 @@ def run_tier(tier: Tier, options: Sequence[str], *, scratch: Path) -> Count:
     command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", tier.folder]
     if tier.workers > 1:
         command += ["-n", str(tier.workers), "--dist", "loadfile"]
-    done = subprocess.run([*command, *options], cwd=ROOT, check=False)
+    environment = {**os.environ, "COVERAGE_FILE": str(scratch / f".coverage.{tier.name}")}
+    done = subprocess.run([*command, *options], cwd=ROOT, env=environment, check=False)
     return read_report(report, done.returncode)
 
 
-def run_tiers(tiers: Sequence[Tier], options: Sequence[str]) -> Count:
+def run_tiers(tiers: Sequence[Tier], options: Sequence[str], *, scratch: Path) -> Count:
     """Runs the tiers in order and prints a line before and after each."""
     total = Count()
     summary = []
-    with tempfile.TemporaryDirectory() as scratch:
-        for tier in tiers:
-            print(f"\n== {tier.name}: {tier.purpose} (about {tier.seconds} s)", flush=True)
-            started = time.monotonic()
-            count = run_tier(tier, options, scratch=Path(scratch))
-            summary.append(f"{tier.name:<9} {count}  ({time.monotonic() - started:.1f} s)")
-            total.add(count)
+    for tier in tiers:
+        print(f"\n== {tier.name}: {tier.purpose} (about {tier.seconds} s)", flush=True)
+        started = time.monotonic()
+        count = run_tier(tier, options, scratch=scratch)
+        summary.append(f"{tier.name:<9} {count}  ({time.monotonic() - started:.1f} s)")
+        total.add(count)
     print("\n== summary")
     print("\n".join(summary))
     return total
+
+
+def report_coverage(scratch: Path) -> None:
+    """Adds up what the tiers covered and prints every module with a branch not taken."""
+    data = f"--data-file={scratch / '.coverage'}"
+    for command in (["combine", data, "--quiet", str(scratch)], ["report", data]):
+        subprocess.run([sys.executable, "-m", "coverage", *command], cwd=ROOT, check=False)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -118,6 +128,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="scripts/test", description="Runs the tests, by tiers.")
     parser.add_argument("tiers", nargs="*", metavar="TIER", help="all, when none is named")
     parser.add_argument("--list", action="store_true", help="name the tiers and end")
+    parser.add_argument("--coverage", action="store_true", help="show the branches not taken")
     chosen = parser.parse_args(arguments)
     known = {tier.name: tier for tier in TIERS}
     unknown = [name for name in chosen.tiers if name not in known]
@@ -128,7 +139,12 @@ def main(arguments: Sequence[str]) -> int:
             print(f"{tier.name:<9} {tier.purpose} (about {tier.seconds} s)")
         return 0
     names = chosen.tiers or [name for name in known if (ROOT / known[name].folder).is_dir()]
-    total = run_tiers([known[name] for name in names], options)
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        options += COVERAGE * chosen.coverage
+        total = run_tiers([known[name] for name in names], options, scratch=scratch)
+        if chosen.coverage:
+            report_coverage(scratch)
     print(f"\n{total}", flush=True)
     return 0 if total.is_good else 1
 
