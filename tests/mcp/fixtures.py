@@ -420,9 +420,8 @@ def fixture_server() -> McpServer[None]:
     """A server that offers the fixtures."""
     return McpServer(
         fixture_registry(),
-        None,
         name="remembrancer-fixtures",
         version="0.1.0",
         instructions="Fixtures for the conformance suite.",
-        state_key=b"fixtures only",
+        state_key=lambda _: b"fixtures only",
     )

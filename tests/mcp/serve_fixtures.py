@@ -6,34 +6,50 @@ Prints its port on one line when it listens, and stops when its standard input e
 from __future__ import annotations
 
 import asyncio
-import itertools
 import socket
 import sys
 
 import uvicorn
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.routing import Route
+from starlette.responses import Response
 from starlette.types import ASGIApp
 from tests.mcp.fixtures import fixture_server
+from tests.protocol.rest.doors import serve as serve_routes
 
 from remembrancer.core.access.scopes import SCOPES
 from remembrancer.core.ids import Namespace
 from remembrancer.core.values import Caller
-from remembrancer.http.mcp import McpEndpoint
+from remembrancer.http.bodies import JSON_TYPES
+from remembrancer.http.calls import Call as HttpCall
+from remembrancer.http.mcp import McpQuery, answer_post
+from remembrancer.http.route_table import Route
+from remembrancer.mcp.call import Call
 
 _HOST = "127.0.0.1"
 
 
 def fixture_app() -> ASGIApp:
-    """The fixtures behind `/mcp`; every caller may do everything."""
-    numbers = itertools.count(1)
+    """The fixtures behind the product's own door, on a route that asks for no key."""
+    server = fixture_server()
 
-    async def authenticate(request: Request) -> Caller:
-        return Caller(Namespace("fixtures"), "user", f"req_{next(numbers)}", frozenset[str](SCOPES))
+    async def handle(call: HttpCall[McpQuery, None]) -> Response:
+        caller = Caller(Namespace("fixtures"), "user", call.request_id, frozenset[str](SCOPES))
+        own = Call(None, caller)
+        tools = call.query.tools
+        return await answer_post(server, own, body=call.raw, headers=call.headers, tools=tools)
 
-    endpoint = McpEndpoint(fixture_server(), authenticate, server_host=_HOST)
-    return Starlette(routes=[Route("/mcp", endpoint)])
+    route = Route(
+        method="POST",
+        path="/mcp",
+        name="mcp",
+        area="mcp",
+        summary="Fixtures",
+        scope=None,
+        query=McpQuery,
+        raw_body=JSON_TYPES,
+        response={"type": "object"},
+        handler=handle,
+    )
+    return serve_routes(routes=[route]).asgi
 
 
 async def serve() -> None:

@@ -1,32 +1,32 @@
 """The HTTP side of MCP: one POST in, one JSON answer or one event stream out.
 
-Streamable HTTP without sessions. What a message means is `mcp/`'s part; who may call is the
-`authenticate` callable's. Nothing is remembered from one request to the next.
+Streamable HTTP without sessions. What a message means is `mcp/`'s part; origin, key and method
+were checked before, by `dispatch.py`. Nothing is remembered from one request to the next.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Final, Generic
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Final
 
+from pydantic import Field
 from starlette.datastructures import Headers
-from starlette.requests import Request as HttpRequest
 from starlette.responses import Response, StreamingResponse
-from starlette.types import Receive, Scope, Send
 
-from remembrancer.core.errors import InvalidInput, RemembrancerError
-from remembrancer.core.limits import BODY_BYTES_MAX
-from remembrancer.core.values import Caller
-from remembrancer.http.bodies import read_body
-from remembrancer.http.errors import DoorError, error_response
-from remembrancer.http.origins import check_origin, is_loopback
+from remembrancer.app.state import App
+from remembrancer.core.errors import InvalidInput
+from remembrancer.http.bodies import JSON_TYPES
+from remembrancer.http.calls import Call as HttpCall
+from remembrancer.http.parsing import Query
+from remembrancer.http.route_table import Route
 from remembrancer.mcp import jsonrpc
 from remembrancer.mcp.call import Call
-from remembrancer.mcp.classify import Batch, Rejection, Request, classify
+from remembrancer.mcp.classify import LEGACY, MODERN, Batch, Rejection, Request, classify
 from remembrancer.mcp.dispatch import McpServer
 from remembrancer.mcp.jsonrpc import Message
-from remembrancer.mcp.registry import AppT, parse_toolsets
+from remembrancer.mcp.registry import TOOLSETS, AppT, parse_toolsets
 
 SILENCE_S: Final = 15.0
 """Seconds without a word after which the stream opens, or says that it lives. Our choice."""
@@ -42,69 +42,51 @@ _unfinished: Final[set[asyncio.Task[None]]] = set()
 """Work of earlier revisions whose client left: it goes on, so somebody must hold it."""
 
 
-class McpEndpoint(Generic[AppT]):
-    """The whole endpoint as an ASGI app, for where no route table stands before it.
+class McpQuery(Query):
+    """Parameters of the endpoint's address."""
 
-    *Shape:* `authenticate` returns the caller or raises ours; `server_host` is the address that
-    the server listens on, None behind a platform.
-    """
-
-    def __init__(
-        self,
-        server: McpServer[AppT],
-        authenticate: Callable[[HttpRequest], Awaitable[Caller]],
-        *,
-        server_host: str | None = None,
-        allowed_origins: tuple[str, ...] = (),
-    ) -> None:
-        self._server = server
-        self._authenticate = authenticate
-        self._server_host = server_host
-        self._allowed_origins = allowed_origins
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = HttpRequest(scope, receive)
-        try:
-            response = await self._respond(request)
-        except RemembrancerError as error:
-            response = error_response(error, "-")
-        await response(scope, receive, send)
-
-    async def _respond(self, request: HttpRequest) -> Response:
-        headers = request.headers
-        check_host(headers.get("host"), server_host=self._server_host)
-        check_origin(headers, server_host=self._server_host, allowed=self._allowed_origins)
-        caller = await self._authenticate(request)
-        if request.method != "POST":
-            raise DoorError(
-                "method_not_allowed", f"{request.method} is not served here", allow=("POST",)
-            )
-        body = await read_body(request.receive, headers, bytes_max=BODY_BYTES_MAX)
-        tools = request.query_params.get("tools")
-        return await answer_post(self._server, caller, body=body, headers=headers, tools=tools)
+    tools: str | None = Field(
+        default=None,
+        description=f"Which tools are listed, comma-joined: {', '.join(TOOLSETS)}, all.",
+    )
 
 
-def check_host(host: str | None, *, server_host: str | None) -> None:
-    """Refuse a foreign name that was made to point at a server on loopback (DNS rebinding).
+def mcp_route(server: McpServer[App]) -> Route[McpQuery, None]:
+    """Return the route that serves MCP; GET and DELETE are answered 405 by the table."""
 
-    *Raises:* DoorError `forbidden`.
-    """
-    if not is_loopback(server_host) or host is None:
-        return
-    name = host[: host.index("]") + 1] if host.startswith("[") and "]" in host else host
-    if not is_loopback(name if name.startswith("[") else name.partition(":")[0]):
-        raise DoorError("forbidden", f"this server is not {host[:100]!r}", hint="use localhost")
+    async def handle(call: HttpCall[McpQuery, None]) -> Response:
+        tools = call.query.tools
+        own = Call(call.app, call.caller)
+        return await answer_post(server, own, body=call.raw, headers=call.headers, tools=tools)
+
+    return Route(
+        method="POST",
+        path="/mcp",
+        aliases=("/memory-mcp",),
+        name="mcp",
+        area="mcp",
+        summary="Speak the Model Context Protocol",
+        description=f"One JSON-RPC message in, one answer out, or an event stream when something "
+        f"is said first. Revisions {MODERN}, {', '.join(LEGACY)}; no sessions.",
+        scope="memory:read",
+        query=McpQuery,
+        raw_body=JSON_TYPES,
+        response={"type": "object"},
+        statuses=(200, 202),
+        query_token=True,
+        handler=handle,
+    )
 
 
 async def answer_post(
     server: McpServer[AppT],
-    caller: Caller,
+    call: Call[AppT],
     *,
     body: bytes,
     headers: Headers,
     tools: str | None,
 ) -> Response:
-    """Return the response to the body of one POST by an authenticated caller.
+    """Return the response to the body of one POST.
 
     *Shape:* `tools` is the query parameter of that name.
     """
@@ -117,7 +99,7 @@ async def answer_post(
     if not isinstance(message, Request | Batch):
         return Response(status_code=202)
     try:
-        call = Call(caller, parse_toolsets(tools))
+        call = replace(call, toolsets=parse_toolsets(tools))
     except InvalidInput as error:
         request_id = message.id if isinstance(message, Request) else None
         refused = jsonrpc.failure(request_id, jsonrpc.INVALID_PARAMS, error.message)
@@ -137,8 +119,8 @@ class _Turn:
         self._request = request
         self._said: asyncio.Queue[Message] = asyncio.Queue()
 
-    async def response(self, server: McpServer[AppT], call: Call) -> Response:
-        call = Call(call.caller, call.toolsets, self._said.put, call.client)
+    async def response(self, server: McpServer[AppT], call: Call[AppT]) -> Response:
+        call = replace(call, emit=self._said.put)
 
         async def work() -> None:
             self._said.put_nowait(await server.handle(self._request, call))
@@ -183,7 +165,7 @@ class _Turn:
             task.cancel()
 
 
-async def _answer_batch(server: McpServer[AppT], batch: Batch, call: Call) -> Response:
+async def _answer_batch(server: McpServer[AppT], batch: Batch, call: Call[AppT]) -> Response:
     answers: list[Message] = []
     for message in batch.messages:
         if isinstance(message, Request):
@@ -218,6 +200,4 @@ def _json(message: Message, status: int) -> Response:
 
 
 def _json_text(text: str, status: int) -> Response:
-    return Response(
-        text, status, headers={"cache-control": "no-store"}, media_type="application/json"
-    )
+    return Response(text, status, media_type="application/json")

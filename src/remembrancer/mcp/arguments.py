@@ -24,13 +24,27 @@ VALUE_CHARS_MAX: Final = 80
 _STRUCTURES: Final = frozenset(
     {"list_type", "set_type", "tuple_type", "dict_type", "model_type", "model_attributes_type"}
 )
+_WORDS: Final = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "string": "a text",
+    "list": "a list",
+    "tuple": "a list",
+    "set": "a list",
+    "frozen": "a list",
+    "dict": "an object",
+    "model": "an object",
+}
 _LENGTHS: Final = frozenset({"string_too_long", "string_too_short", "too_long", "too_short"})
 
 
 class Arguments(BaseModel):
     """What the arguments of every tool inherit: frozen, and closed to unknown names."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, defer_build=True, validate_by_name=True, validate_by_alias=True
+    )
 
 
 class NoArguments(Arguments):
@@ -143,7 +157,8 @@ def _refusal(error: ValidationError) -> InvalidInput:
 def _sentence(faults: Sequence[Mapping[str, Any]]) -> str:
     """Say what is wrong with one argument; several faults are the branches of a union."""
     fault = faults[0]
-    where = f"Argument {_path(fault['loc'])!r}"
+    # A union's faults carry the names of its branches, which nobody outside knows.
+    where = f"Argument {_path(fault['loc'] if len(faults) == 1 else fault['loc'][:1])!r}"
     if fault["type"] == "missing":
         return f"{where} is required."
     if fault["type"] == "extra_forbidden":
@@ -156,15 +171,16 @@ def _sentence(faults: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _wanted(fault: Mapping[str, Any]) -> str:
+    kind, _, rest = str(fault["type"]).partition("_")
+    if rest in ("type", "parsing", "from_float", "attributes_type") and kind in _WORDS:
+        return f"must be {_WORDS[kind]}"
     message = str(fault["msg"])
-    for prefix in ("Input should be a valid ", "Input should be "):
-        if message.startswith(prefix):
-            article = "a " if prefix.endswith("valid ") else ""
-            return f"must be {article}{message.removeprefix(prefix)}"
-    subject, _, rest = message.partition(" should have ")
-    if rest:
-        return f"must have {rest.partition(' after validation')[0]}"
-    return f"is refused ({subject.removeprefix('Value error, ')})"
+    if message.startswith("Input should be "):
+        return f"must be {message.removeprefix('Input should be ')}"
+    _, _, amount = message.partition(" should have ")
+    if amount:
+        return f"must have {amount.partition(' after validation')[0]}"
+    return f"is refused ({message.removeprefix('Value error, ')})"
 
 
 def _path(location: Sequence[int | str]) -> str:

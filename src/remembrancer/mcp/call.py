@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Generic
 
 from remembrancer.core.errors import InvalidInput
 from remembrancer.core.limits import IDEMPOTENCY_KEY_CHARS_MAX
@@ -17,7 +17,7 @@ from remembrancer.core.values import JSON, Caller, Idempotency, canonical_json
 from remembrancer.mcp.arguments import did_you_mean, shown
 from remembrancer.mcp.classify import Request
 from remembrancer.mcp.exchange import Emit
-from remembrancer.mcp.registry import DEFAULT_TOOLSETS, Prompt
+from remembrancer.mcp.registry import DEFAULT_TOOLSETS, AppT, Prompt
 
 IDEMPOTENCY_KEY: Final = "remembrancer/idempotency-key"
 """Key in `_meta`: makes a repeated write answer the first result. Source: DESIGN section 3."""
@@ -28,21 +28,24 @@ DEFAULT_AGENT: Final = "agent:mcp"
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Call(Generic[AppT]):
     """What a transport knows about a request beside its text.
 
-    *Shape:* `caller` is authenticated and its `cause` is this request's id; `emit` sends a
-    message ahead of the answer, None where the client cannot take one; `client` is the name that
-    the client gave when the connection was made, for transports that have connections.
+    *Shape:* `app` is this request's own view of the app; `caller` is authenticated and its
+    `cause` is this request's id; `emit` sends a message ahead of the answer, None where the
+    client cannot take one; `client` is the name that the client gave when the connection was
+    made, for transports that have connections.
     """
 
+    app: AppT
     caller: Caller
     toolsets: frozenset[str] = DEFAULT_TOOLSETS
     emit: Emit | None = None
     client: str | None = None
 
 
-def agent_of(request: Request, call: Call) -> str:
+# Any: the app is not looked at.
+def agent_of(request: Request, call: Call[Any]) -> str:
     """Return the actor of a call: `agent:` and the client's name, reduced to word characters."""
     name = request.client_name or call.client or ""
     plain = re.sub(r"[^\w.-]+", "-", name)[:AGENT_NAME_CHARS_MAX].strip("-")

@@ -8,6 +8,7 @@ those that belong to a tool's arguments.
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, Generic
@@ -19,7 +20,7 @@ from remembrancer.core.errors import (
     NotFound,
     RemembrancerError,
 )
-from remembrancer.core.values import JSON, Caller, canonical_json
+from remembrancer.core.values import JSON, canonical_json
 from remembrancer.mcp import jsonrpc, results
 from remembrancer.mcp.arguments import parse_arguments, shown
 from remembrancer.mcp.call import (
@@ -38,35 +39,40 @@ from remembrancer.mcp.registry import AppT, Interactive, Registry, Tool, ToolOut
 COMPLETIONS_MAX: Final = 100
 """Values of one completion. Source: MCP 2025-06-18, server/utilities/completion."""
 
-logger = logging.getLogger(__name__)
+FRAMES_LOGGED: Final = 12
+"""Innermost frames of a defect that the log names. Our choice."""
+
+logger = logging.getLogger("remembrancer.mcp")
+"""Where defects go, one JSON line each; a wire module decides what is done with them."""
 
 Outcome = Message | Failure
-_Route = Callable[[Request, Call], Awaitable[Outcome]]
+_Route = Callable[[Request, Call[AppT]], Awaitable[Outcome]]
 
 
 class McpServer(Generic[AppT]):
-    """One server: a registry, the app that its handlers get, and how it presents itself.
+    """One server: a registry, and how it presents itself. The app comes with each call.
 
-    *Shape:* `state_key` signs what multi-round requests carry; without it a handler can ask
-    questions but keep no state.
+    *Shape:* `state_key` tells, of an app, the key that signs what multi-round requests carry;
+    without it a handler can ask questions but keep no state.
     """
 
     def __init__(
         self,
         registry: Registry[AppT],
-        app: AppT,
         *,
         name: str,
         version: str,
         instructions: str = "",
-        state_key: bytes | None = None,
+        state_key: Callable[[AppT], bytes] | None = None,
     ) -> None:
         self.registry = registry
-        self._app = app
         self._info: Message = {"name": name, "version": version}
         self._instructions = instructions
         self._state_key = state_key
-        both: dict[str, _Route] = {"tools/list": self._list_tools, "tools/call": self._call_tool}
+        both: dict[str, _Route[AppT]] = {
+            "tools/list": self._list_tools,
+            "tools/call": self._call_tool,
+        }
         if registry.resources or registry.templates:
             both |= {
                 "resources/list": self._list_resources,
@@ -77,8 +83,8 @@ class McpServer(Generic[AppT]):
             both |= {"prompts/list": self._list_prompts, "prompts/get": self._get_prompt}
         if registry.completions:
             both["completion/complete"] = self._complete
-        self._modern: Mapping[str, _Route] = {**both, "server/discover": self._discover}
-        self._legacy: Mapping[str, _Route] = {
+        self._modern: Mapping[str, _Route[AppT]] = {**both, "server/discover": self._discover}
+        self._legacy: Mapping[str, _Route[AppT]] = {
             **both,
             "initialize": self._initialize,
             "ping": _nothing,
@@ -87,7 +93,7 @@ class McpServer(Generic[AppT]):
             "resources/unsubscribe": _nothing,
         }
 
-    async def handle(self, request: Request, call: Call) -> Message:
+    async def handle(self, request: Request, call: Call[AppT]) -> Message:
         """Return the answer to a request, always; a defect is logged and answered."""
         call = replace(call, caller=replace(call.caller, actor=agent_of(request, call)))
         route = (self._modern if request.is_modern else self._legacy).get(request.method)
@@ -101,9 +107,9 @@ class McpServer(Generic[AppT]):
             outcome = await route(request, call)
         except RemembrancerError as error:
             outcome = _refused(error, request, call)
-        except Exception:
+        except Exception as error:
             # The outermost loop of this door: whatever a handler got wrong ends here.
-            logger.exception("request %s: %s failed", call.caller.cause, request.method)
+            _log_defect(error, request, call)
             outcome = _defect(request, call)
         if isinstance(outcome, Failure):
             return jsonrpc.failure(request.id, outcome.code, outcome.message, outcome.data)
@@ -128,7 +134,7 @@ class McpServer(Generic[AppT]):
             capabilities["completions"] = {}
         return capabilities
 
-    async def _discover(self, request: Request, call: Call) -> Outcome:  # noqa: ARG002
+    async def _discover(self, request: Request, call: Call[AppT]) -> Outcome:  # noqa: ARG002
         result: Message = {
             "supportedVersions": [MODERN],
             "capabilities": self._capabilities(),
@@ -139,7 +145,7 @@ class McpServer(Generic[AppT]):
             result["instructions"] = self._instructions
         return result
 
-    async def _initialize(self, request: Request, call: Call) -> Outcome:  # noqa: ARG002
+    async def _initialize(self, request: Request, call: Call[AppT]) -> Outcome:  # noqa: ARG002
         wanted = request.params.get("protocolVersion")
         result: Message = {
             "protocolVersion": wanted if wanted in LEGACY else LEGACY[0],
@@ -152,19 +158,19 @@ class McpServer(Generic[AppT]):
 
     # --- lists -------------------------------------------------------------------------------
 
-    async def _list_tools(self, request: Request, call: Call) -> Outcome:
+    async def _list_tools(self, request: Request, call: Call[AppT]) -> Outcome:
         entries = self.registry.list_tools(call.caller.scopes, call.toolsets)
         return self._listed("tools", entries, request)
 
-    async def _list_resources(self, request: Request, call: Call) -> Outcome:
+    async def _list_resources(self, request: Request, call: Call[AppT]) -> Outcome:
         entries = self.registry.list_resources(call.caller.scopes)
         return self._listed("resources", entries, request)
 
-    async def _list_templates(self, request: Request, call: Call) -> Outcome:
+    async def _list_templates(self, request: Request, call: Call[AppT]) -> Outcome:
         entries = self.registry.list_templates(call.caller.scopes)
         return self._listed("resourceTemplates", entries, request)
 
-    async def _list_prompts(self, request: Request, call: Call) -> Outcome:
+    async def _list_prompts(self, request: Request, call: Call[AppT]) -> Outcome:
         entries = self.registry.list_prompts(call.caller.scopes)
         return self._listed("prompts", entries, request)
 
@@ -177,7 +183,7 @@ class McpServer(Generic[AppT]):
 
     # --- tools -------------------------------------------------------------------------------
 
-    async def _call_tool(self, request: Request, call: Call) -> Outcome:
+    async def _call_tool(self, request: Request, call: Call[AppT]) -> Outcome:
         tool = self.registry.tool(request.params.get("name"))
         raw = request.params.get("arguments")
         given = raw if isinstance(raw, dict) else {}
@@ -190,38 +196,22 @@ class McpServer(Generic[AppT]):
         bound_to = canonical_json([call.caller.namespace, tool.name, raw])
         exchange = self._exchange(request, call, bound_to)
         try:
-            outcome = await self._run_tool(tool, raw, exchange)
+            outcome = await _run_tool(tool, call.app, raw, exchange)
         except RemembrancerError as error:
             return results.tool_failure(error, request_id=call.caller.cause)
         if isinstance(outcome, InputRequired):
-            return self._asked(outcome, request, bound_to)
+            return self._asked(outcome, request, call, bound_to)
         return results.tool_result(outcome)
-
-    async def _run_tool(
-        self, tool: Tool[AppT, Any], raw: JSON, exchange: Exchange
-    ) -> ToolOutcome | InputRequired:
-        if not permits(exchange.caller.scopes, tool.scope):
-            raise Forbidden(
-                f"Tool {tool.name!r} needs the scope {tool.scope!r}, which this key lacks.",
-                hint="Use a key that has it; the owner's key has every scope.",
-            )
-        arguments = parse_arguments(tool.arguments, raw)
-        key = idempotency_of(exchange.request, tool.name, raw)
-        caller = replace(exchange.caller, idempotency=key)
-        if isinstance(tool.handler, Interactive):
-            asking = replace(exchange, caller=caller)
-            return await tool.handler.run(self._app, asking, arguments)
-        return await tool.handler(self._app, caller, arguments)
 
     # --- multi-round requests ----------------------------------------------------------------
 
-    def _exchange(self, request: Request, call: Call, bound_to: str) -> Exchange:
+    def _exchange(self, request: Request, call: Call[AppT], bound_to: str) -> Exchange:
         given = request.params.get("inputResponses")
         answers = given if isinstance(given, dict) else {}
         sealed = request.params.get("requestState")
         state: JSON = None
         if request.is_modern and self._state_key is not None and isinstance(sealed, str):
-            state = unseal(self._state_key, sealed, bound_to=bound_to)
+            state = unseal(self._state_key(call.app), sealed, bound_to=bound_to)
         return Exchange(
             caller=call.caller,
             request=request,
@@ -230,7 +220,9 @@ class McpServer(Generic[AppT]):
             emit=call.emit,
         )
 
-    def _asked(self, outcome: InputRequired, request: Request, bound_to: str) -> Outcome:
+    def _asked(
+        self, outcome: InputRequired, request: Request, call: Call[AppT], bound_to: str
+    ) -> Outcome:
         needed = {CAPABILITY_OF[str(question["method"])] for question in outcome.questions.values()}
         missing = sorted(needed - request.capabilities.keys())
         if missing or not request.is_modern:
@@ -245,27 +237,29 @@ class McpServer(Generic[AppT]):
         }
         if outcome.state is not None:
             assert self._state_key is not None, "a handler keeps state, but there is no state key"
-            result["requestState"] = seal(self._state_key, outcome.state, bound_to=bound_to)
+            key = self._state_key(call.app)
+            result["requestState"] = seal(key, outcome.state, bound_to=bound_to)
         return result
 
     # --- resources, prompts, completions -----------------------------------------------------
 
-    async def _read_resource(self, request: Request, call: Call) -> Outcome:
+    async def _read_resource(self, request: Request, call: Call[AppT]) -> Outcome:
         uri = request.params.get("uri")
         if not isinstance(uri, str):
             raise InvalidInput(f"params.uri must be a string, not {shown(uri)}.", field="uri")
-        body, mime_type = await self._resource_body(uri, call.caller)
+        body, mime_type = await self._resource_body(uri, call)
         result: Message = {"contents": [results.contents(uri, body, mime_type=mime_type)]}
         return _cacheable(result, request, ttl_ms=0)
 
-    async def _resource_body(self, uri: str, caller: Caller) -> tuple[str | bytes, str]:
+    async def _resource_body(self, uri: str, call: Call[AppT]) -> tuple[str | bytes, str]:
+        caller = call.caller
         resource = self.registry.resources.get(uri)
         if resource is not None and permits(caller.scopes, resource.scope):
-            return await resource.handler(self._app, caller), resource.mime_type
+            return await resource.handler(call.app, caller), resource.mime_type
         for matcher, template in self.registry.templates:
             parameters = matcher.match(uri)
             if parameters is not None and permits(caller.scopes, template.scope):
-                body = await template.handler(self._app, caller, parameters)
+                body = await template.handler(call.app, caller, parameters)
                 return body, template.mime_type
         raise NotFound(
             f"No resource {shown(uri)}.",
@@ -273,7 +267,7 @@ class McpServer(Generic[AppT]):
             field="uri",
         )
 
-    async def _get_prompt(self, request: Request, call: Call) -> Outcome:
+    async def _get_prompt(self, request: Request, call: Call[AppT]) -> Outcome:
         prompt = self.registry.prompt(request.params.get("name"))
         if not permits(call.caller.scopes, prompt.scope):
             raise Forbidden(
@@ -283,11 +277,11 @@ class McpServer(Generic[AppT]):
         bound_to = canonical_json([call.caller.namespace, prompt.name, arguments])
         if isinstance(prompt.handler, Interactive):
             exchange = self._exchange(request, call, bound_to)
-            outcome = await prompt.handler.run(self._app, exchange, arguments)
+            outcome = await prompt.handler.run(call.app, exchange, arguments)
         else:
-            outcome = await prompt.handler(self._app, call.caller, arguments)
+            outcome = await prompt.handler(call.app, call.caller, arguments)
         if isinstance(outcome, InputRequired):
-            return self._asked(outcome, request, bound_to)
+            return self._asked(outcome, request, call, bound_to)
         messages: list[JSON] = (
             [results.user_message(results.text_block(outcome))]
             if isinstance(outcome, str)
@@ -295,12 +289,12 @@ class McpServer(Generic[AppT]):
         )
         return {"description": prompt.description, "messages": messages}
 
-    async def _complete(self, request: Request, call: Call) -> Outcome:
+    async def _complete(self, request: Request, call: Call[AppT]) -> Outcome:
         query = completion_query(request.params)
         completion = self.registry.completion(query.kind, query.target, query.argument)
         proposals: list[str] = []
         if completion is not None and permits(call.caller.scopes, completion.scope):
-            found = await completion.handler(self._app, call.caller, query.typed, query.chosen)
+            found = await completion.handler(call.app, call.caller, query.typed, query.chosen)
             proposals = list(found)
         values: list[JSON] = list(proposals[:COMPLETIONS_MAX])
         return {
@@ -312,7 +306,24 @@ class McpServer(Generic[AppT]):
         }
 
 
-async def _nothing(request: Request, call: Call) -> Outcome:  # noqa: ARG001
+async def _run_tool(
+    tool: Tool[AppT, Any], app: AppT, raw: JSON, exchange: Exchange
+) -> ToolOutcome | InputRequired:
+    if not permits(exchange.caller.scopes, tool.scope):
+        raise Forbidden(
+            f"Tool {tool.name!r} needs the scope {tool.scope!r}, which this key lacks.",
+            hint="Use a key that has it; the owner's key has every scope.",
+        )
+    arguments = parse_arguments(tool.arguments, raw)
+    key = idempotency_of(exchange.request, tool.name, raw)
+    caller = replace(exchange.caller, idempotency=key)
+    if isinstance(tool.handler, Interactive):
+        asking = replace(exchange, caller=caller)
+        return await tool.handler.run(app, asking, arguments)
+    return await tool.handler(app, caller, arguments)
+
+
+async def _nothing(request: Request, call: Call[AppT]) -> Outcome:  # noqa: ARG001
     return {}
 
 
@@ -321,7 +332,7 @@ def _cacheable(result: Message, request: Request, *, ttl_ms: int) -> Message:
     return {**result, "ttlMs": ttl_ms, "cacheScope": "private"} if request.is_modern else result
 
 
-def _refused(error: RemembrancerError, request: Request, call: Call) -> Outcome:
+def _refused(error: RemembrancerError, request: Request, call: Call[AppT]) -> Outcome:
     code = CODES[error.code].jsonrpc
     if error.code == "not_found" and request.method == "resources/read" and not request.is_modern:
         code = jsonrpc.RESOURCE_NOT_FOUND
@@ -331,7 +342,21 @@ def _refused(error: RemembrancerError, request: Request, call: Call) -> Outcome:
     return Failure(code, error.message, data)
 
 
-def _defect(request: Request, call: Call) -> Outcome:
+def _log_defect(error: Exception, request: Request, call: Call[AppT]) -> None:
+    # Where it happened, without the exception's own text: that can quote somebody's memory.
+    frames = traceback.extract_tb(error.__traceback__)[-FRAMES_LOGGED:]
+    line = {
+        "event": "defect",
+        "id": call.caller.cause,
+        "method": request.method,
+        "tool": request.params.get("name") if request.method == "tools/call" else None,
+        "kind": f"{type(error).__module__}.{type(error).__qualname__}",
+        "at": [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames],
+    }
+    logger.error("%s", results.compact(line))
+
+
+def _defect(request: Request, call: Call[AppT]) -> Outcome:
     error = RemembrancerError(
         "Something went wrong inside the server.",
         hint=f"The server's log has the request id {call.caller.cause!r}.",

@@ -30,7 +30,7 @@ _ORDER: Final = (
     "properties",
     "required",
 )
-_DROPPED: Final = frozenset({"title", "$defs", "discriminator"})
+_DROPPED: Final = frozenset({"title", "discriminator"})
 
 
 def input_schema(model: type[BaseModel]) -> Schema:
@@ -40,8 +40,7 @@ def input_schema(model: type[BaseModel]) -> Schema:
     """
     if not model.model_fields:
         return dict(NO_ARGUMENTS)
-    raw = model.model_json_schema(mode="validation")
-    return _Compactor(raw, keep_null=False).node(raw)
+    return _compacted(model.model_json_schema(mode="validation"), keep_null=False)
 
 
 def output_schema(model: type[BaseModel]) -> Schema:
@@ -50,8 +49,7 @@ def output_schema(model: type[BaseModel]) -> Schema:
     It requires nothing at the top: a failing tool answers `{"error": …}`, and some clients hold
     that against the schema too (the TypeScript SDK 1.x does).
     """
-    raw = model.model_json_schema(mode="serialization")
-    return open_top(_Compactor(raw, keep_null=True).node(raw))
+    return open_top(_compacted(model.model_json_schema(mode="serialization"), keep_null=True))
 
 
 def open_top(schema: Mapping[str, JSON]) -> Schema:
@@ -63,12 +61,26 @@ def open_top(schema: Mapping[str, JSON]) -> Schema:
     }
 
 
+def _compacted(root: Schema, *, keep_null: bool) -> Schema:
+    found = root.pop("$defs", {})
+    definitions = {
+        name: _undocumented(schema)
+        for name, schema in (found.items() if isinstance(found, dict) else ())
+        if isinstance(schema, dict)
+    }
+    return _Compactor(definitions, keep_null=keep_null).node(_undocumented(root))
+
+
+def _undocumented(schema: Schema) -> Schema:
+    # The docstring of a model speaks to its reader, not to a model that calls the tool.
+    return {key: value for key, value in schema.items() if key != "description"}
+
+
 class _Compactor:
     """Walks one schema; knows the definitions that its references point to."""
 
-    def __init__(self, root: Schema, *, keep_null: bool) -> None:
-        found = root.get("$defs", {})
-        self._definitions: Mapping[str, JSON] = found if isinstance(found, dict) else {}
+    def __init__(self, definitions: Mapping[str, Schema], *, keep_null: bool) -> None:
+        self._definitions = definitions
         self._keep_null = keep_null
         self._open: list[str] = []
 
@@ -100,7 +112,7 @@ class _Compactor:
 
     def _inlined(self, name: str, schema: Schema) -> Schema:
         definition = self._definitions.get(name)
-        if name in self._open or not isinstance(definition, dict):
+        if name in self._open or definition is None:
             # A thing that holds its own kind ends here: what comes below has the same form.
             return {"type": "object"}
         self._open.append(name)

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from typing import Generic
 
 from remembrancer.core.errors import InvalidInput
 from remembrancer.core.limits import BODY_BYTES_MAX
-from remembrancer.core.values import JSON, Caller
+from remembrancer.core.values import JSON
 from remembrancer.mcp import jsonrpc
 from remembrancer.mcp.call import Call
 from remembrancer.mcp.classify import Batch, Notification, Rejection, Request, classify
 from remembrancer.mcp.dispatch import McpServer
 from remembrancer.mcp.jsonrpc import Message
-from remembrancer.mcp.registry import DEFAULT_TOOLSETS, AppT
+from remembrancer.mcp.registry import AppT
 
 
 async def serve_lines(
@@ -27,15 +28,14 @@ async def serve_lines(
     write: Callable[[bytes], Awaitable[None]],
     *,
     server: McpServer[AppT],
-    caller: Callable[[], Caller],
-    toolsets: frozenset[str] = DEFAULT_TOOLSETS,
+    new_call: Callable[[], Call[AppT]],
 ) -> None:
     """Serve one client until its lines end; what is under way then is still answered.
 
-    *Shape:* `write` gets one whole line at a time; `caller` makes the caller of one request, with
-    a fresh `cause`.
+    *Shape:* `write` gets one whole line at a time; `new_call` makes the call of one request,
+    whose caller has a fresh `cause`.
     """
-    connection = _Connection(write, server, caller, toolsets)
+    connection = _Connection(write, server, new_call)
     async with asyncio.TaskGroup() as tasks:
         async for line in lines:
             if line.strip():
@@ -49,13 +49,11 @@ class _Connection(Generic[AppT]):
         self,
         write: Callable[[bytes], Awaitable[None]],
         server: McpServer[AppT],
-        caller: Callable[[], Caller],
-        toolsets: frozenset[str],
+        new_call: Callable[[], Call[AppT]],
     ) -> None:
         self._write = write
         self._server = server
-        self._caller = caller
-        self._toolsets = toolsets
+        self._new_call = new_call
         self._client: str | None = None
         self._running: dict[JSON, asyncio.Task[None]] = {}
         self._turn = asyncio.Lock()
@@ -84,7 +82,7 @@ class _Connection(Generic[AppT]):
             assert not isinstance(message, Batch), "without headers there are no batches"
 
     async def _answer(self, request: Request) -> None:
-        call = Call(self._caller(), self._toolsets, self._send, self._client)
+        call = replace(self._new_call(), emit=self._send, client=self._client)
         await self._send(await self._server.handle(request, call))
 
     def _heed(self, notification: Notification) -> None:
