@@ -15,9 +15,11 @@ from remembrancer.core.ids import Namespace
 from remembrancer.core.items.derive import scope_word
 from remembrancer.core.items.fields import CURRENT_STATES, STATES
 from remembrancer.core.items.query import ItemQuery, shown_states
+from remembrancer.core.moments import PastMoment
 from remembrancer.core.text.fold import fold
 from remembrancer.core.text.segment import match_expression
 from remembrancer.core.text.slugs import slugify, tag_key
+from remembrancer.core.text.stopwords import is_stop_word
 from remembrancer.core.values import DAY_MS, canonical_json
 from remembrancer.ports.sql import SqlValue
 
@@ -53,26 +55,18 @@ class Marks:
 
 
 @dataclass(frozen=True, slots=True)
-class AsOf:
-    """A moment of the past: a position of the ledger, or a time in milliseconds UTC."""
-
-    position: int | None = None
-    at_ms: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Asked:
     """A query with its words resolved.
 
-    *Shape:* `times` field → milliseconds UTC; `terms` search terms of `q`, None without one.
+    *Shape:* `times` field → milliseconds UTC; `terms` the search terms of `q`.
     """
 
     namespace: Namespace
     query: ItemQuery
     now_ms: int
     times: Mapping[str, int] = field(default_factory=dict)
-    terms: Sequence[str] | None = None
-    as_of: AsOf | None = None
+    terms: Sequence[str] = ()
+    as_of: PastMoment | None = None
 
     @property
     def is_past(self) -> bool:
@@ -85,7 +79,7 @@ class Asked:
         return "item_versions" if self.is_past else "items"
 
 
-def moment_sql(as_of: AsOf, marks: Marks) -> str:
+def moment_sql(as_of: PastMoment, marks: Marks) -> str:
     """Return the common table `moment` (position, upper): the position asked for, and the time
     after which no row was written by then."""
     if as_of.position is not None:
@@ -101,7 +95,9 @@ def moment_sql(as_of: AsOf, marks: Marks) -> str:
         "coalesce((SELECT max(at_ms) FROM events WHERE events.position <= p.position"
         f" AND events.position > p.position - {OVERLAPPING_EVENTS}), 0)"
     )
-    return f"moment AS (SELECT p.position, {upper} AS upper FROM (SELECT {position} AS position) AS p)"
+    return (
+        f"moment AS (SELECT p.position, {upper} AS upper FROM (SELECT {position} AS position) AS p)"
+    )
 
 
 def valid_sql(alias: str) -> str:
@@ -117,7 +113,8 @@ def scoped_match(namespace: Namespace, terms: Sequence[str]) -> str:
     finds nothing, without terms."""
     if not terms:
         return match_expression([])
-    return f'scope : "{scope_word(namespace)}" AND {{title body tags}} : ({match_expression(terms)})'
+    scope = f'scope : "{scope_word(namespace)}"'
+    return f"{scope} AND {{title body tags}} : ({match_expression(terms)})"
 
 
 def owners_sql(asked: Asked, area: str, names: Sequence[str], marks: Marks) -> str:
@@ -139,8 +136,11 @@ def owner_slugs(name: str) -> tuple[str, ...]:
     return (name, slugify(name))
 
 
-def conditions(asked: Asked, marks: Marks) -> list[str]:
-    """Return the conditions on `i`, all of which hold for what the query wants."""
+def conditions(asked: Asked, marks: Marks, *, is_matched: bool = False) -> list[str]:
+    """Return the conditions on `i`, all of which hold for what the query wants.
+
+    *Shape:* `is_matched` when the statement reads the matches of `q` anyway.
+    """
     query = asked.query
     result = ["i.namespace = ?1"]
     if asked.is_past:
@@ -168,7 +168,8 @@ def conditions(asked: Asked, marks: Marks) -> list[str]:
             result.append(f"i.{area}_id IN (SELECT id FROM ({select}))")
     if query.tags:
         result.append(_tags(asked, marks))
-    return result + _ages(asked, marks)
+    result += _ages(asked, marks)
+    return result if is_matched else [*result, *_words(asked, marks)]
 
 
 def _times(asked: Asked, marks: Marks) -> list[str]:
@@ -181,26 +182,43 @@ def _times(asked: Asked, marks: Marks) -> list[str]:
 
 
 def _ages(asked: Asked, marks: Marks) -> list[str]:
-    now = "(SELECT upper FROM moment)"
+    query = asked.query
+    if not (query.current_only or query.stale_only):
+        return []
     if asked.as_of is None:
         now = marks.add(asked.now_ms)
     elif asked.as_of.at_ms is not None:
         now = marks.add(asked.as_of.at_ms)
+    else:
+        now = "(SELECT upper FROM moment)"
     result = []
-    if asked.query.current_only:
+    if query.current_only:
         result += [
             CURRENT,
             f"(i.expires_at IS NULL OR i.expires_at > {now})",
             f"(i.valid_to IS NULL OR i.valid_to > {now})",
         ]
-    if asked.query.stale_only:
+    if query.stale_only:
         result.append(
             "(i.state = 'stale' OR (i.state = 'active' AND i.type = 'tactical_task'"
             f" AND i.updated_at <= {now} - {limits.STALE_DAYS * DAY_MS}))"
         )
-    if not result and asked.as_of is None or asked.as_of is not None and asked.as_of.at_ms:
-        result.append(f"{now} IS NOT NULL")  # every bound value must be used
     return result
+
+
+def _words(asked: Asked, marks: Marks) -> list[str]:
+    """Return the condition of `q`: any of its terms, or in the past any of its words literally,
+    since only the present is indexed."""
+    if asked.query.q is None:
+        return []
+    if not asked.is_past:
+        match = marks.add(scoped_match(asked.namespace, asked.terms))
+        return [f"i.seq IN (SELECT rowid FROM search WHERE search MATCH {match})"]
+    words = [word for word in fold(asked.query.q).split() if not is_stop_word(word)]
+    spelled = list(dict.fromkeys([*words, *asked.query.q.split()]))
+    text = "lower(i.title || ' ' || coalesce(i.content, '') || ' ' || coalesce(i.tags, ''))"
+    wanted = f"json_each({marks.add(canonical_json(spelled))}) AS w"
+    return [f"EXISTS (SELECT 1 FROM {wanted} WHERE instr({text}, w.value) > 0)"]
 
 
 def _tags(asked: Asked, marks: Marks) -> str:

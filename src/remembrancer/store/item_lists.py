@@ -1,0 +1,239 @@
+"""Lists of items: one page, its total, and what its items refer to, in one batch.
+
+The same text reads the present and, over the versioned twin, any moment of the past. Conditions
+are `store.item_filters`. Nothing is written here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from remembrancer.core import limits
+from remembrancer.core.cursors import CursorValue
+from remembrancer.core.ids import Namespace
+from remembrancer.core.items.fields import CURRENT_STATES
+from remembrancer.core.items.query import (
+    TITLE_KEY_CHARS,
+    ItemQuery,
+    Place,
+    Sort,
+    SortKey,
+    is_countable,
+    shown_states,
+    shows_state,
+)
+from remembrancer.core.items.record import ItemRecord, Owner, References
+from remembrancer.core.moments import PastMoment
+from remembrancer.ports.sql import Row, Statement
+from remembrancer.store.item_filters import (
+    CURRENT,
+    Asked,
+    Marks,
+    conditions,
+    moment_sql,
+    owner_slugs,
+    owners_sql,
+    scoped_match,
+)
+from remembrancer.store.items import ITEM_COLUMNS, item_of
+
+COLUMNS: Final = ", ".join(f"i.{name.strip()}" for name in ITEM_COLUMNS.split(","))
+"""The columns of an item, of the table or twin that is called `i`."""
+
+_KEY_SQL: Final = {
+    "title": f"substr(i.title, 1, {TITLE_KEY_CHARS}) COLLATE NOCASE",
+    "pinned": "coalesce(i.pinned, 0)",
+}
+
+
+def owner_columns(*, is_past: bool = False) -> str:
+    """Return the two columns that bring the project and the topic of `i` along, as JSON.
+
+    *Promise:* one row read for each that there is.
+    """
+    return ", ".join(_owner_column(area, is_past=is_past) for area in ("project", "topic"))
+
+
+def _owner_column(area: str, *, is_past: bool) -> str:
+    if not is_past:
+        where = f"FROM {area}s AS o WHERE o.namespace = ?1 AND o.id = i.{area}_id"
+    else:
+        where = (
+            f"FROM {area}_versions AS o WHERE o.namespace = ?1 AND o.id = i.{area}_id"
+            " AND o.from_position <= (SELECT position FROM moment)"
+            " ORDER BY o.from_position DESC LIMIT 1"
+        )
+    return f"(SELECT json_array(o.slug, o.name, o.state) {where}) AS {area}_owner"
+
+
+def records_of(rows: Sequence[Row]) -> tuple[list[ItemRecord], References]:
+    """Return the items in rows of `COLUMNS` and `owner_columns`, and what they refer to."""
+    projects: dict[str, Owner] = {}
+    topics: dict[str, Owner] = {}
+    for row in rows:
+        for area, found in (("project", projects), ("topic", topics)):
+            packed = row[f"{area}_owner"]
+            if packed is not None:
+                slug, name, state = json.loads(str(packed))
+                id_ = str(row[f"{area}_id"])
+                found[id_] = Owner(id_, slug, name, state == "active")
+    return [item_of(row) for row in rows], References(projects, topics)
+
+
+def items_statement(namespace: Namespace, ids: Sequence[str]) -> Statement:
+    """Return the statement that reads items by id, with what they refer to."""
+    marks = Marks(namespace)
+    source = f"{marks.many(list(dict.fromkeys(ids)))} AS chosen CROSS JOIN items AS i"
+    return Statement(
+        f"SELECT {COLUMNS}, {owner_columns()} FROM {source}"
+        " ON i.namespace = ?1 AND i.id = chosen.value",
+        marks.values,
+    )
+
+
+def page_statement(asked: Asked, sort: Sort, place: Place | None) -> Statement:
+    """Return the statement that reads a page and one item more, in the query's order."""
+    marks = Marks(asked.namespace)
+    query = asked.query
+    prefix = f"WITH {moment_sql(asked.as_of, marks)} " if asked.as_of is not None else ""
+    source, chosen = _source(asked, marks)
+    if place is not None:
+        chosen.append(_behind(sort, place, marks))
+    key = "i.id, i.from_position" if asked.is_past else "i.seq"
+    same = "i.seq = page.seq"
+    if asked.is_past:
+        same = "i.namespace = ?1 AND i.id = page.id AND i.from_position = page.from_position"
+    order = _order(sort)
+    limit, offset = marks.add(query.limit + 1), marks.add(query.offset)
+    return Statement(
+        f"{prefix}SELECT {COLUMNS}, {owner_columns(is_past=asked.is_past)} FROM"
+        f" (SELECT {key} FROM {source} WHERE {' AND '.join(chosen)}"
+        f" ORDER BY {order} LIMIT {limit} OFFSET {offset}) AS page"
+        f" CROSS JOIN {asked.table} AS i ON {same} ORDER BY {order}",
+        marks.values,
+    )
+
+
+def _source(asked: Asked, marks: Marks) -> tuple[str, list[str]]:
+    """Return what to read from, the few rows first, and the conditions on it."""
+    query, table = asked.query, asked.table
+    if query.ids:
+        ids = marks.many(list(dict.fromkeys(query.ids)))
+        on = "i.namespace = ?1 AND i.id = chosen.value"
+        return f"{ids} AS chosen CROSS JOIN {table} AS i ON {on}", conditions(asked, marks)
+    if asked.is_past:
+        return f"{table} AS i", conditions(asked, marks)
+    if query.q is not None:
+        match = marks.add(scoped_match(asked.namespace, asked.terms))
+        chosen = conditions(asked, marks, is_matched=True)
+        return (
+            "search AS found CROSS JOIN items AS i ON i.seq = found.rowid",
+            [f"found.search MATCH {match}", *chosen],
+        )
+    chosen = conditions(asked, marks)
+    if set(shown_states(query)) <= set(CURRENT_STATES):
+        for area, names in (("project", query.projects), ("topic", query.topics)):
+            if names:
+                owners = owners_sql(asked, area, names, marks)
+                on = f"i.namespace = ?1 AND i.{area}_id = owner.id"
+                return f"({owners}) AS owner CROSS JOIN {table} AS i ON {on}", [CURRENT, *chosen]
+    return f"{table} AS i", chosen
+
+
+def _key_sql(key: SortKey) -> str:
+    return _KEY_SQL.get(key.column, f"i.{key.column}")
+
+
+def _order(sort: Sort) -> str:
+    parts = ["i.due_at IS NULL"] if sort.name == "due_at" else []
+    parts += [f"{_key_sql(key)}{' DESC' if sort.descends(key) else ''}" for key in sort.keys]
+    return ", ".join(parts)
+
+
+def _behind(sort: Sort, place: Place, marks: Marks) -> str:
+    """Return the condition that an item comes after the place."""
+    pairs = list(zip(sort.keys, place.values, strict=True))
+    if sort.name == "due_at" and pairs[0][1] is None:
+        return f"(i.due_at IS NULL AND {_beyond(sort, pairs[1:], marks)})"
+    behind = _beyond(sort, pairs, marks)
+    return f"(i.due_at IS NULL OR {behind})" if sort.name == "due_at" else behind
+
+
+def _beyond(sort: Sort, pairs: Sequence[tuple[SortKey, CursorValue]], marks: Marks) -> str:
+    """Return the comparison of keys with values: the first key bounds, the others decide ties."""
+    (key, value), rest = pairs[0], pairs[1:]
+    sign = "<" if sort.descends(key) else ">"
+    sql, mark = _key_sql(key), marks.add(value)
+    if not rest:
+        return f"{sql} {sign} {mark}"
+    return f"({sql} {sign}= {mark} AND ({sql} {sign} {mark} OR {_beyond(sort, rest, marks)}))"
+
+
+def place_after(row: Row, sort: Sort, *, moment: PastMoment | None, seen: int) -> Place:
+    """Return the place behind the item in a row."""
+    values: list[CursorValue] = []
+    for key in sort.keys:
+        value = row[key.column]
+        assert not isinstance(value, bytes)
+        if key.column == "title":
+            value = str(value)[:TITLE_KEY_CHARS]
+        elif key.column == "pinned":
+            value = value or 0
+        values.append(value)
+    return Place(tuple(values), moment, seen)
+
+
+def total_statement(asked: Asked) -> Statement:
+    """Return the statement that counts what the query finds: from the counters when these can
+    tell, else up to one more than `COUNT_MAX`."""
+    if is_countable(asked.query):
+        return Statement(
+            "SELECT name, value FROM counters WHERE namespace = ?"
+            " AND name >= 'items/' AND name < 'items0'",
+            (asked.namespace,),
+        )
+    marks = Marks(asked.namespace)
+    source, chosen = _source(asked, marks)
+    limit = marks.add(limits.COUNT_MAX + 1)
+    return Statement(
+        "SELECT count(*) AS total FROM"
+        f" (SELECT 1 FROM {source} WHERE {' AND '.join(chosen)} LIMIT {limit})",
+        marks.values,
+    )
+
+
+def total_of(query: ItemQuery, rows: Sequence[Row]) -> int:
+    """Return the total from the rows of `total_statement`; `COUNT_MAX` + 1 means more."""
+    if not is_countable(query):
+        return int(str(rows[0]["total"]))
+    total = 0
+    for row in rows:
+        _, kind, state = str(row["name"]).split("/")
+        if shows_state(query, state) and (not query.kinds or kind in query.kinds):
+            total += int(str(row["value"]))
+    return total
+
+
+def moment_statement(namespace: Namespace, as_of: PastMoment) -> Statement:
+    """Return the statement that reads the position of a moment and the time of its event."""
+    marks = Marks(namespace)
+    return Statement(
+        f"WITH {moment_sql(as_of, marks)} SELECT m.position, e.at_ms FROM moment AS m"
+        " LEFT JOIN events AS e ON e.position = m.position AND e.namespace = ?1",
+        marks.values,
+    )
+
+
+def owners_statement(asked: Asked, area: str, names: Sequence[str]) -> Statement:
+    """Return the statement that reads which of the named projects or topics there are."""
+    marks = Marks(asked.namespace)
+    prefix = f"WITH {moment_sql(asked.as_of, marks)} " if asked.as_of is not None else ""
+    return Statement(prefix + owners_sql(asked, area, names, marks), marks.values)
+
+
+def unknown_owner(names: Sequence[str], rows: Sequence[Row]) -> str | None:
+    """Return the first name that no row of `owners_statement` answers; None when all are there."""
+    present = {str(row["slug"]) for row in rows}
+    return next((name for name in names if present.isdisjoint(owner_slugs(name))), None)
