@@ -1,29 +1,42 @@
 """Finding or making the project or topic that an input names.
 
 A slug alone must exist; a slug with a name, or a name alone, is made when it does not. Two
-different names whose slugs would be the same get different slugs. Not for renaming.
+different names whose slugs would be the same get different slugs. The profile topic is always
+there: it is made when it is first referred to. Not for renaming.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Final, Literal
 
 from remembrancer.app.state import App
-from remembrancer.core.errors import NotFound
+from remembrancer.core.errors import Conflict, NotFound
 from remembrancer.core.ids import Namespace, Stream
 from remembrancer.core.items.record import Owner
 from remembrancer.core.ledger.events import Draft, Head
 from remembrancer.core.projects.decide import check_name, create_project
 from remembrancer.core.text.fold import fold
-from remembrancer.core.text.slugs import slugify
-from remembrancer.core.topics.decide import create_topic
+from remembrancer.core.text.graphemes import cut
+from remembrancer.core.text.slugs import SLUG_CHARS_MAX, slugify
+from remembrancer.core.topics.decide import PROFILE_NAME, PROFILE_SLUG, create_topic
 from remembrancer.ports.sql import Row, Statement
 from remembrancer.store.items import owner_statement
 from remembrancer.store.ledger import StreamEdit
 
 Area = Literal["projects", "topics"]
+
+
+class Unset(Enum):
+    """The type of `UNSET`."""
+
+    UNSET = "unset"
+
+
+UNSET: Final = Unset.UNSET
+"""Stands for an argument that was not given, where None means to clear."""
 
 _CANDIDATES: Final = 50
 """Slugs that are looked at for one name: more names with one slug than this do not occur."""
@@ -41,13 +54,9 @@ class Wanted:
 
     def statement(self, namespace: Namespace) -> Statement:
         """Return the statement that reads what could be meant."""
-        return owner_statement(namespace, self.area, self._candidates())
-
-    def _candidates(self) -> Sequence[str]:
-        if self.slug is not None and self.name is None and not self.is_lenient:
-            return [self.slug, slugify(self.slug)]
-        stem = slugify(self.slug or self.name or "")
-        return [stem, *(f"{stem}-{number}" for number in range(2, _CANDIDATES))]
+        name = self.name if self.name is not None else self.slug
+        slugs = slug_candidates(self.slug, self.name)
+        return owner_statement(namespace, self.area, slugs, name or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,34 +67,85 @@ class Found:
     edit: StreamEdit | None = None
 
 
+def slug_candidates(slug: str | None, name: str | None) -> list[str]:
+    """Return the slugs under which a slug or a name can be stored, the likeliest first.
+
+    *Raises:* InvalidInput when there is no letter or digit in it.
+    """
+    numbered = _numbered(slug, name)
+    return [slug, *numbered] if slug is not None and slug not in numbered else numbered
+
+
+def _numbered(slug: str | None, name: str | None) -> list[str]:
+    stem = slugify(slug if slug is not None else name or "")
+    suffixes = [f"-{number}" for number in range(2, _CANDIDATES)]
+    rest = [cut(stem, SLUG_CHARS_MAX - len(end)).rstrip("-") + end for end in suffixes]
+    return [stem, *rest]
+
+
+def pick(present: Mapping[str, str], slug: str | None, name: str | None) -> str | None:
+    """Return the slug that is meant among those present (slug → name), or None.
+
+    *Shape:* a slug by itself, by what is called so, or in its folded form; else the name.
+    """
+    if slug is not None and slug in present:
+        return slug
+    wanted = name if slug is None else slug
+    is_alone = slug is None or name is None
+    for candidate, known in present.items():
+        if is_alone and wanted is not None and fold(known) == fold(wanted):
+            return candidate
+    stem = slugify(slug) if slug is not None else None
+    return stem if stem in present else None
+
+
+def free_slug(slug: str | None, name: str, taken: Container[str]) -> str:
+    """Return the first slug for a new name that is not taken.
+
+    *Raises:* InvalidInput (no letter or digit), Conflict when too many share it.
+    """
+    candidates = _numbered(slug, name)
+    for candidate in candidates:
+        if candidate not in taken:
+            return candidate
+    raise Conflict(
+        f"too many names share the slug {candidates[0]!r}",
+        hint="choose a name that differs in its letters",
+    )
+
+
 def settle(app: App, wanted: Wanted, rows: Sequence[Row]) -> Found:
     """Choose among the rows of `Wanted.statement`, or draft a new one.
 
     *Raises:* NotFound when a slug alone does not exist.
     """
-    present = {str(row["slug"]): row for row in rows}
-    if wanted.slug is not None:
-        row = present.get(wanted.slug) or present.get(slugify(wanted.slug))
-        if row is not None:
-            return Found(_owner(row))
+    by_slug = {str(row["slug"]): row for row in rows}
+    present = {slug: str(row["name"]) for slug, row in by_slug.items()}
+    slug = pick(present, wanted.slug, wanted.name)
+    if slug is not None:
+        row = by_slug[slug]
+        return Found(Owner(str(row["id"]), slug, str(row["name"])))
     name = wanted.name if wanted.name is not None else wanted.slug
     assert name is not None
-    if wanted.name is None and not wanted.is_lenient:
-        what = "project" if wanted.area == "projects" else "topic"
-        raise NotFound(
-            f"there is no {what} {name[:60]!r}",
-            hint=f"give {what}_name as well to make it, or use list_{wanted.area}",
-        )
-    for row in rows:
-        if wanted.slug is None and fold(str(row["name"])) == fold(name):
-            return Found(_owner(row))
-    return _make(app, wanted, check_name(name), present.keys())
+    is_profile = wanted.area == "topics" and slugify(wanted.slug or name) == PROFILE_SLUG
+    if wanted.name is None and is_profile:
+        name = PROFILE_NAME
+    elif wanted.name is None and not wanted.is_lenient:
+        raise missing(wanted.area, name)
+    return _make(app, wanted, check_name(name), present)
+
+
+def missing(area: Area, name: str) -> NotFound:
+    """Return the error for a project or topic that does not exist."""
+    what = "project" if area == "projects" else "topic"
+    return NotFound(
+        f"there is no {what} {name[:60]!r}",
+        hint=f"give {what}_name as well to make it, or use list_{area}",
+    )
 
 
 def _make(app: App, wanted: Wanted, name: str, taken: Container[str]) -> Found:
-    stem = slugify(wanted.slug or name)
-    candidates = [stem, *(f"{stem}-{number}" for number in range(2, _CANDIDATES))]
-    slug = next(candidate for candidate in candidates if candidate not in taken)
+    slug = free_slug(wanted.slug, name, taken)
     if wanted.area == "projects":
         id_ = app.runtime.new_id("prj")
         draft: Draft = create_project(name=name, slug=slug, description=None)
@@ -95,7 +155,3 @@ def _make(app: App, wanted: Wanted, name: str, taken: Container[str]) -> Found:
         draft = create_topic({"name": name}, slug=slug)
         stream = Stream(f"topic/{id_}")
     return Found(Owner(id_, slug, name), StreamEdit(stream, Head(), {}, (draft,)))
-
-
-def _owner(row: Row) -> Owner:
-    return Owner(str(row["id"]), str(row["slug"]), str(row["name"]))

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.app.commit import Answer, Plan, write
-from remembrancer.app.items.write import after_draft
 from remembrancer.app.state import App
 from remembrancer.core.errors import Conflict, InvalidInput, NotFound
 from remembrancer.core.ids import RELATIONS, SETTINGS, Stream, item_stream
-from remembrancer.core.items.record import item_view
+from remembrancer.core.items.record import after_draft, item_view
 from remembrancer.core.ledger.changes import Fields, apply_changes
 from remembrancer.core.ledger.events import Draft, Event, Head
 from remembrancer.core.ledger.undo import REDONE, UNDONE, invert_event, undone_versions

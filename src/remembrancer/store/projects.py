@@ -8,28 +8,24 @@ canonical item. Nothing is written here. Lists of one project's events are `stor
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from remembrancer.core import limits
-from remembrancer.core.ids import Namespace
+from remembrancer.core.ids import Namespace, Stream, item_stream
 from remembrancer.core.items.fields import CURRENT_STATES
 from remembrancer.core.items.record import ItemRecord, References
-from remembrancer.core.ledger.events import Head
+from remembrancer.core.ledger.events import Draft, Head
 from remembrancer.core.projects.record import OwnerRecord
 from remembrancer.core.values import canonical_json
 from remembrancer.ports.sql import Outcome, Row, SqlStore, Statement
 from remembrancer.store import items as item_store
 from remembrancer.store import ledger
+from remembrancer.store.items import LoadedItem
+from remembrancer.store.items_projection import ITEMS
+from remembrancer.store.ledger import StreamEdit
 from remembrancer.store.projections import PROJECTS, TOPICS
 from remembrancer.store.record_table import RecordTable
-
-
-@dataclass(frozen=True, slots=True)
-class LoadedOwner(OwnerRecord):
-    """A project or topic with the head of its stream."""
-
-    head: Head
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +46,27 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What an answer shows of one project or topic.
+    """A project or topic with the head of its stream, and what an answer shows of it.
 
     *Shape:* `counts` state → items, without deleted ones, None for a look into the past; `chief`
-    the active objective or canonical item while it is current.
+    the active objective or canonical item while it is current and belongs here.
     """
 
-    owner: LoadedOwner
-    counts: dict[str, int] | None
-    chief: ItemRecord | None
+    owner: OwnerRecord
+    stream: Stream
+    head: Head
+    counts: dict[str, int] | None = None
+    chief: ItemRecord | None = None
     references: References = field(default_factory=References)
+
+    @property
+    def slug(self) -> str:
+        """The slug, which is also the place in a list."""
+        return str(self.owner.fields["slug"])
+
+    def edit(self, *drafts: Draft) -> StreamEdit:
+        """Return the edit that appends drafts."""
+        return StreamEdit(self.stream, self.head, self.owner.fields, drafts)
 
 
 _CHIEF: Final[Mapping[str, str]] = {
@@ -149,7 +156,7 @@ def _source(table: RecordTable, choice: Choice) -> str:
 def view_statements(choice: Choice) -> list[Statement]:
     """Return the statements that read what answers show, and the heads for writing."""
     table = choice.table
-    owners, items = _source(table, choice), _source(item_store.ITEMS, choice)
+    owners, items = _source(table, choice), _source(ITEMS, choice)
     chosen = choice.ids.replace("{source}", owners)
     values = (choice.namespace, choice.position or 0, *choice.values)
     among = f"o.namespace = ?1 AND o.id IN ({chosen})"
@@ -159,21 +166,24 @@ def view_statements(choice: Choice) -> list[Statement]:
     )
     columns = ", ".join(f"i.{name.strip()}" for name in item_store.ITEM_COLUMNS.split(","))
     area = _AREA[table.name]
-    texts = [
-        f"SELECT o.* FROM {owners} AS o WHERE {among} ORDER BY {choice.order}",
+    rows = f"SELECT o.* FROM {owners} AS o WHERE {among} ORDER BY {choice.order}"
+    heads = (
         "SELECT e.stream, e.version, e.chain"
         f" FROM {owners} AS o CROSS JOIN events AS e ON e.namespace = ?1"
-        f" AND e.stream = '{table.prefix}' || o.id AND e.version = o.version WHERE {among}",
+        f" AND e.stream = '{table.prefix}' || o.id AND e.version = o.version WHERE {among}"
+    )
+    counts = (
         "SELECT j.id AS owner_id, c.name, c.value"
         f" FROM ({chosen}) AS j CROSS JOIN counters AS c ON c.namespace = ?1"
         f" AND c.name > '{area}/' || j.id || '/' AND c.name < '{area}/' || j.id || '0'"
-        " WHERE c.value > 0",
-        f"SELECT {columns} {chief}",
-        "SELECT p.id, p.slug, p.name, p.state FROM projects AS p WHERE p.namespace = ?1"
-        f" AND p.id IN (SELECT i.project_id {chief})",
-        "SELECT t.id, t.slug, t.name, t.state FROM topics AS t WHERE t.namespace = ?1"
-        f" AND t.id IN (SELECT i.topic_id {chief})",
+        " WHERE c.value > 0"
+    )
+    refers = [
+        f"SELECT p.id, p.slug, p.name, p.state FROM {name} AS p WHERE p.namespace = ?1"
+        f" AND p.id IN (SELECT i.{column} {chief})"
+        for name, column in (("projects", "project_id"), ("topics", "topic_id"))
     ]
+    texts = [rows, heads, counts, f"SELECT {columns} {chief}", *refers]
     assert len(texts) == VIEW_STATEMENTS
     return [Statement(text, values) for text in texts]
 
@@ -194,26 +204,54 @@ def seen(outcomes: Sequence[Outcome], choice: Choice) -> list[Seen]:
     references = References(item_store.owners(project_rows), item_store.owners(topic_rows))
     result: list[Seen] = []
     for row in rows:
-        owner = owner_of(row, heads, table)
-        chief = chiefs.get(str(owner.fields.get(_CHIEF[table.name])))
-        if chief is not None and chief.fields.get(f"{_AREA[table.name]}_id") != owner.id:
+        one = _seen(row, heads, table)
+        chief = chiefs.get(str(one.owner.fields.get(_CHIEF[table.name])))
+        if chief is not None and chief.fields.get(f"{_AREA[table.name]}_id") != one.owner.id:
             chief = None
-        known = counts.get(owner.id, {}) if choice.position is None else None
-        result.append(Seen(owner, known, chief, references))
+        known = counts.get(one.owner.id, {}) if choice.position is None else None
+        result.append(replace(one, counts=known, chief=chief, references=references))
     return result
 
 
-def owner_of(row: Row, heads: Mapping[str, Head], table: RecordTable) -> LoadedOwner:
-    """Return the project or topic in a row of its table or twin."""
-    id_ = str(row["id"])
-    return LoadedOwner(
-        id=id_,
+def _seen(row: Row, heads: Mapping[str, Head], table: RecordTable) -> Seen:
+    owner = OwnerRecord(
+        id=str(row["id"]),
         version=int(str(row["version"])),
         created_at=int(str(row["created_at"])),
         updated_at=int(str(row["updated_at"])),
         fields=table.row_fields(row),
-        head=heads.get(table.prefix + id_, Head()),
     )
+    stream = Stream(table.prefix + owner.id)
+    return Seen(owner, stream, heads.get(stream, Head()))
+
+
+def objective_statements(choice: Choice) -> list[Statement]:
+    """Return the two statements that read the chosen projects' objectives, whatever their state."""
+    chosen = choice.ids.replace("{source}", choice.table.name)
+    goal = (
+        "FROM projects AS o CROSS JOIN items AS i ON i.namespace = ?1"
+        " AND i.id = o.active_objective_id"
+    )
+    among = f"WHERE o.namespace = ?1 AND o.id IN ({chosen})"
+    values = (choice.namespace, 0, *choice.values)
+    columns = ", ".join(f"i.{name.strip()}" for name in item_store.ITEM_COLUMNS.split(","))
+    return [
+        Statement(f"SELECT {columns} {goal} {among}", values),
+        Statement(
+            f"SELECT e.stream, e.version, e.chain {goal} CROSS JOIN events AS e"
+            " ON e.namespace = ?1 AND e.stream = 'item/' || i.id AND e.version = i.version"
+            f" {among}",
+            values,
+        ),
+    ]
+
+
+def objectives(outcomes: Sequence[Outcome]) -> dict[str, LoadedItem]:
+    """Return item id → objective from the outcomes of `objective_statements`."""
+    rows, head_rows = (outcome.rows for outcome in outcomes)
+    heads = ledger.heads(head_rows)
+    items = [item_store.item_of(row) for row in rows]
+    return {item.id: LoadedItem(item, heads.get(item_stream(item.id), Head())) for item in items}
 
 
 def total_statement(choice: Choice) -> Statement:
@@ -228,7 +266,7 @@ def total_statement(choice: Choice) -> Statement:
 
 async def load_projects_of_objectives(
     sql: SqlStore, namespace: Namespace, item_ids: Sequence[str]
-) -> list[LoadedOwner]:
+) -> list[Seen]:
     """Return the projects whose active objective is one of these items."""
     wanted = canonical_json(list(item_ids))
     chosen = (
@@ -247,4 +285,4 @@ async def load_projects_of_objectives(
         ]
     )
     heads = ledger.heads(head_rows.rows)
-    return [owner_of(row, heads, PROJECTS) for row in rows.rows]
+    return [_seen(row, heads, PROJECTS) for row in rows.rows]

@@ -53,6 +53,15 @@ def incoming_statement(namespace: Namespace, type_: str, target_id: str) -> Stat
     )
 
 
+def outgoing_statement(namespace: Namespace, type_: str, source_id: str) -> Statement:
+    """Return the statement that reads all relations of one type that an item has to others."""
+    return Statement(
+        "SELECT source_id, type, target_id, confidence, reason, created_at FROM relations"
+        " WHERE namespace = ? AND source_id = ? AND type = ?",
+        (namespace, source_id, type_),
+    )
+
+
 def present_of(rows: Sequence[Row]) -> dict[str, JSON]:
     """Return edge name → what is known of it, as the stream's record holds it."""
     return {

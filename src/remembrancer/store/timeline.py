@@ -14,8 +14,6 @@ from remembrancer.core.ledger.events import Event
 from remembrancer.ports.sql import Outcome, Statement
 from remembrancer.store import ledger
 
-_PROJECT = "(SELECT id FROM projects WHERE namespace = ?1 AND slug = ?2 AND state = 'active')"
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -31,31 +29,31 @@ class Entry:
 
 
 def timeline_statements(
-    namespace: Namespace, slug: str, *, before: int, limit: int
+    namespace: Namespace, project_id: str, *, before: int, limit: int
 ) -> list[Statement]:
     """Return the two statements that read a project's newest events before a position."""
-    values = (namespace, slug, before, limit)
+    values = (namespace, project_id, before, limit)
     return [
         Statement(
             f"SELECT {ledger.EVENT_COLUMNS}, NULL AS item_id, (SELECT i.title FROM items AS i"
             " WHERE i.namespace = ?1 AND i.id = v.active_objective_id) AS title"
-            f" FROM project_versions AS v CROSS JOIN events AS e ON e.position = v.from_position"
-            f" WHERE v.namespace = ?1 AND v.id = {_PROJECT} AND v.from_position < ?3"
+            " FROM project_versions AS v CROSS JOIN events AS e ON e.position = v.from_position"
+            " WHERE v.namespace = ?1 AND v.id = ?2 AND v.from_position < ?3"
             " ORDER BY v.from_position DESC LIMIT ?4",
             values,
         ),
         Statement(
             f"SELECT {ledger.EVENT_COLUMNS}, v.id AS item_id, v.title"
             " FROM item_versions AS v CROSS JOIN events AS e ON e.position = v.from_position"
-            f" WHERE v.namespace = ?1 AND v.project_id = {_PROJECT} AND v.from_position < ?3"
+            " WHERE v.namespace = ?1 AND v.project_id = ?2 AND v.from_position < ?3"
             " ORDER BY v.from_position DESC LIMIT ?4",
             values,
         ),
     ]
 
 
-def entries(outcomes: Sequence[Outcome], limit: int) -> list[Entry]:
-    """Return the newest `limit` entries of the outcomes of `timeline_statements`."""
+def entries(outcomes: Sequence[Outcome]) -> list[Entry]:
+    """Return the entries of the outcomes of `timeline_statements`, newest first."""
     found = [
         Entry(
             ledger.event_of(row),
@@ -66,4 +64,4 @@ def entries(outcomes: Sequence[Outcome], limit: int) -> list[Entry]:
         for row in outcome.rows
     ]
     found.sort(key=lambda entry: entry.event.position, reverse=True)
-    return found[:limit]
+    return found

@@ -10,14 +10,14 @@ from typing import Final, Literal
 
 from remembrancer.app.commit import Answer, Plan, write
 from remembrancer.app.items.resolve import Surroundings, look_around
-from remembrancer.app.items.write import after_draft, changed_plan, check_version
+from remembrancer.app.items.write import changed_plan, check_version
 from remembrancer.app.objectives import clear_objective_of
 from remembrancer.app.state import App
 from remembrancer.core import limits
 from remembrancer.core.dates import parse_date
 from remembrancer.core.errors import InvalidInput, LimitExceeded
 from remembrancer.core.items import decide as rules
-from remembrancer.core.items.record import item_view
+from remembrancer.core.items.record import after_draft, item_view
 from remembrancer.core.ledger.events import Draft
 from remembrancer.core.values import HOUR_MS, Caller
 from remembrancer.store import ledger

@@ -10,6 +10,7 @@ from dataclasses import replace
 from remembrancer.app.commit import Answer, Plan, write
 from remembrancer.app.items.inputs import ItemInput
 from remembrancer.app.items.resolve import Surroundings, look_around, resolve
+from remembrancer.app.objectives import clear_objective_of
 from remembrancer.app.state import App
 from remembrancer.core.capture import parse_capture
 from remembrancer.core.errors import Conflict
@@ -18,7 +19,7 @@ from remembrancer.core.items.commands import ItemEdit
 from remembrancer.core.items.decide import create_item as decide_create
 from remembrancer.core.items.decide import edit_item as decide_edit
 from remembrancer.core.items.fields import PRIORITIES
-from remembrancer.core.items.record import ItemRecord, item_view
+from remembrancer.core.items.record import ItemRecord, after_draft, item_view
 from remembrancer.core.ledger.changes import apply_changes
 from remembrancer.core.ledger.events import Draft, Head
 from remembrancer.core.text.fold import clean
@@ -87,7 +88,8 @@ async def update_item(
     """Change the given fields of an item; tags are replaced as a whole.
 
     *Shape:* answers `{"item", "changed"}`. *Raises:* as `create_item`, and Conflict
-    (`version_conflict`) when the item is not at `expected_version`. *Promise:* two round trips.
+    (`version_conflict`) when the item is not at `expected_version`. *Promise:* two round trips, a
+    third when a goal ends or leaves its project.
     """
 
     async def decide() -> Plan:
@@ -97,8 +99,10 @@ async def update_item(
         edit = resolve(app, given, around, item_id=item_id)
         draft = decide_edit(item.record.fields, edit, at=around.at)
         plan = changed_plan(around, item, draft)
-        extra = _artifact(caller, item_id, given, edit, around.at.now_ms) if draft else []
-        return replace(plan, extra=extra)
+        if draft is None:
+            return plan
+        plan = replace(plan, extra=_artifact(caller, item_id, given, edit, around.at.now_ms))
+        return await clear_objective_of(app, caller, plan, [(item, draft)])
 
     return await write(app, caller, decide)
 
@@ -125,16 +129,6 @@ def changed_plan(around: Surroundings, item: LoadedItem, draft: Draft | None) ->
         answer={"item": item_view(after, references), "changed": True},
         at_ms=around.at.now_ms,
         edits=[*around.edits(), item.edit(draft)],
-    )
-
-
-def after_draft(record: ItemRecord, draft: Draft, now_ms: int) -> ItemRecord:
-    """Return the item as it will be once the draft is written."""
-    return replace(
-        record,
-        version=record.version + 1,
-        updated_at=now_ms,
-        fields=apply_changes(record.fields, draft.changes),
     )
 
 

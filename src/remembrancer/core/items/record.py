@@ -8,12 +8,13 @@ ring may import it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from remembrancer.core.dates import format_iso
 from remembrancer.core.items.fields import with_defaults
-from remembrancer.core.ledger.changes import Fields
+from remembrancer.core.ledger.changes import Fields, apply_changes
+from remembrancer.core.ledger.events import Draft
 from remembrancer.core.values import JSON
 
 
@@ -28,6 +29,16 @@ class ItemRecord:
     fields: Fields
     position: int = 0
     seq: int = 0
+
+
+def after_draft(record: ItemRecord, draft: Draft, now_ms: int) -> ItemRecord:
+    """Return the item as it will be once the draft is written."""
+    return replace(
+        record,
+        version=record.version + 1,
+        updated_at=now_ms,
+        fields=apply_changes(record.fields, draft.changes),
+    )
 
 
 @dataclass(frozen=True, slots=True)

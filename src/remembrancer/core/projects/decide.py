@@ -31,6 +31,11 @@ DEFAULTS: Final[Mapping[str, JSON]] = MappingProxyType(
 """Field → its default."""
 
 
+OBJECTIVE_STARTUP_PRIORITY: Final = 8
+"""Least startup priority of an active objective, so that it is loaded at startup. Source: DESIGN
+section 4."""
+
+
 def check_name(name: str) -> str:
     """Return the trimmed name, 1–200 characters. *Raises:* InvalidInput, LimitExceeded."""
     text = clean(name).strip()

@@ -1,12 +1,12 @@
 """Decisions on relations: add, remove, refuse what would close a circle.
 
 All relations of a namespace are one record: `source|type|target` → what is known of the edge.
-The use case hands in which items the target already leads to. Every ring may import it.
+The use case hands in which items already lead to the source. Every ring may import it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from typing import Final
 
 from remembrancer.core import limits
@@ -73,18 +73,31 @@ def check_reason(reason: str | None) -> str | None:
     return reason
 
 
-def refuse_circle(source_id: str, type_: str, target_id: str, reachable: frozenset[str]) -> None:
-    """Refuse an edge whose target leads back to its source.
-
-    *Shape:* `reachable` are the items that edges of this type lead to from the target.
-    *Raises:* Conflict (`cycle`).
-    """
-    if type_ in ACYCLIC and source_id in reachable:
-        raise Conflict(
-            f"{source_id!r} {type_} {target_id!r} would close a circle",
-            hint="remove a relation on the way back first",
-            code="cycle",
+def check_confidence(value: float) -> float:
+    """Return a confidence between 0 and 1. *Raises:* InvalidInput."""
+    if isinstance(value, bool) or not 0 <= value <= 1:
+        raise InvalidInput(
+            f"confidence {value!r} is out of range", hint="0 to 1", field="confidence"
         )
+    return float(value)
+
+
+def refuse_circle(
+    source_id: str, type_: str, target_ids: Sequence[str], ancestors: Container[str]
+) -> None:
+    """Refuse edges to targets from which a way leads back to the source.
+
+    *Shape:* `ancestors` are the items from which edges of this type lead to the source.
+    *Raises:* Conflict (`cycle`) naming the first such edge.
+    """
+    for target_id in target_ids:
+        if type_ in ACYCLIC and target_id in ancestors:
+            raise Conflict(
+                f"{source_id!r} {type_} {target_id!r} would close a circle",
+                hint="remove a relation on the way back first",
+                code="cycle",
+                details={"source_id": source_id, "target_id": target_id},
+            )
 
 
 def add_relations(
@@ -106,8 +119,7 @@ def add_relations(
     return Draft("RelationsAdded", changes) if changes else None
 
 
-def remove_relation(present: Mapping[str, JSON], key: str) -> Draft | None:
-    """Draft the removal of an edge; None when it is not there."""
-    if key not in present:
-        return None
-    return Draft("RelationRemoved", changes_between(present, {key: None}))
+def remove_relations(present: Mapping[str, JSON], keys: Sequence[str]) -> Draft | None:
+    """Draft the removal of edges; None when none of them is there."""
+    changes = changes_between(present, dict.fromkeys(keys))
+    return Draft("RelationRemoved", changes) if changes else None

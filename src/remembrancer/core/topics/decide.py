@@ -21,8 +21,17 @@ from remembrancer.core.values import JSON
 KINDS: Final = ("topic", "profile", "project", "system")
 SUMMARY_MODES: Final = ("auto", "manual")
 
+RETRIEVAL_PRIORITY_MAX: Final = 100
+"""Largest retrieval priority. Source: the predecessor's tool schema."""
+
 PROFILE_SLUG: Final = "profile"
 """Slug of the topic that says who the user is; it is there from the start, with priority 10."""
+
+PROFILE_NAME: Final = "Profile"
+"""Name of that topic until somebody renames it."""
+
+PROFILE_PRIORITY: Final = 10
+"""Retrieval priority of that topic until somebody changes it. Source: the predecessor's row."""
 
 DEFAULTS: Final[Mapping[str, JSON]] = MappingProxyType(
     {
@@ -44,7 +53,7 @@ def create_topic(given: Mapping[str, JSON], *, slug: str) -> Draft:
     fields: Fields = dict(DEFAULTS)
     fields["slug"] = slug
     if slug == PROFILE_SLUG:
-        fields |= {"kind": "profile", "retrieval_priority": 10}
+        fields |= {"kind": "profile", "retrieval_priority": PROFILE_PRIORITY}
     fields |= _checked(given)
     return Draft("TopicCreated", changes_between({}, fields))
 
@@ -72,12 +81,27 @@ def _checked(given: Mapping[str, JSON]) -> Fields:
         elif name == "summary_mode":
             after[name] = _one_of(name, value, SUMMARY_MODES)
         elif name == "retrieval_priority":
-            if not isinstance(value, int) or not 0 <= value <= 100:
-                raise InvalidInput(f"{name} {value!r} is out of range", hint="0 to 100", field=name)
-            after[name] = value
+            after[name] = _priority(name, value)
         elif name == "canonical_item_id":
             after[name] = value
+        else:
+            raise InvalidInput(
+                f"{name!r} is not a field of a topic",
+                hint="name, description, kind, retrieval_priority or summary_mode",
+                field=name,
+            )
     return after
+
+
+def _priority(name: str, value: JSON) -> JSON:
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    if not is_whole or not 0 <= int(str(value)) <= RETRIEVAL_PRIORITY_MAX:
+        raise InvalidInput(
+            f"{name} {value!r} is out of range",
+            hint=f"0 to {RETRIEVAL_PRIORITY_MAX}",
+            field=name,
+        )
+    return value
 
 
 def _one_of(name: str, value: JSON, allowed: tuple[str, ...]) -> JSON:
