@@ -1,0 +1,99 @@
+"""The program `remembrancer`: its commands, and the one place where a failure becomes an exit code.
+
+Commands import what they need when they run, so that `--help` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated, Any, Final
+
+import typer
+from typer.main import get_command
+
+from remembrancer.cli.groups import RootGroup
+from remembrancer.cli.output import print_error
+from remembrancer.cli.place import placed
+from remembrancer.cli.serve import serve
+from remembrancer.core.errors import CODES, InvalidInput, RemembrancerError
+from remembrancer.core.product import NAME, VERSION
+
+INTERRUPTED: Final = 130
+"""Exit code after Ctrl+C. Source: the shells' custom, 128 and the signal's number."""
+
+app = typer.Typer(
+    cls=RootGroup,
+    help="Long-term memory and tasks for agents and people, on your own machine.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"{NAME} {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    del version
+
+
+app.command()(placed(serve))
+
+
+def main() -> None:
+    """Run the program with the process's arguments and end the process."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the program and return its exit code."""
+    as_json = "--json" in arguments
+    try:
+        code = _invoke(arguments)
+        sys.stdout.flush()
+    except RemembrancerError as error:
+        print_error(error, as_json=as_json)
+        return CODES[error.code].exit
+    except typer.TyperException as error:
+        # How the command was written: an unknown option, a missing argument.
+        print_error(InvalidInput(error.format_message()), as_json=as_json)
+        return CODES["invalid_input"].exit
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except typer.Abort:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone. What is still buffered must not fail again at the very end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        # The outermost loop of the command line: whatever a command got wrong ends here.
+        frames = "".join(traceback.format_tb(error.__traceback__))
+        sys.stderr.write(f"{frames}{type(error).__module__}.{type(error).__qualname__}\n")
+        print_error(
+            RemembrancerError(
+                "something went wrong inside the program", hint="see above for where"
+            ),
+            as_json=as_json,
+        )
+        return CODES["internal_error"].exit
+    return code
+
+
+# Any: typer's command returns whatever the callback did, or an exit code.
+def _invoke(arguments: Sequence[str]) -> int:
+    outcome: Any = get_command(app)(
+        args=list(arguments), prog_name="remembrancer", standalone_mode=False
+    )
+    return outcome if isinstance(outcome, int) else 0

@@ -1,0 +1,131 @@
+"""The HTTP server of one machine: a socket, uvicorn on it, and a stop that finishes what runs.
+
+It knows no route; the ASGI app is handed in. `local.wire` imports it.
+"""
+
+from __future__ import annotations
+
+import errno
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.server import HANDLED_SIGNALS
+
+from remembrancer.core.errors import Conflict, InvalidInput, StoreUnavailable
+
+BACKLOG: Final = 2_048
+"""Connections that may wait to be taken. Source: uvicorn's default."""
+
+STOP_S_MAX: Final = 10
+"""Seconds that running requests have after a stop was asked for. Our choice."""
+
+KEEP_ALIVE_S: Final = 75
+"""Seconds that an idle connection is kept. Source: nginx's default; clients reuse theirs less."""
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Return a listening socket; port 0 takes a free one.
+
+    *Raises:* Conflict when the port is taken, InvalidInput for a host or port that cannot be used.
+    """
+    try:
+        found = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE | socket.AI_NUMERICSERV
+        )
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise InvalidInput(
+            f"{host!r} is no address of this machine",
+            hint="use 127.0.0.1, or 0.0.0.0 for every address",
+            field="host",
+        ) from error
+    family, kind, protocol, _, address = found[0]
+    listening = socket.socket(family, kind, protocol)
+    try:
+        if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # Windows lets two share a port without it
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        else:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise _refused(error, host, port) from error
+    return listening
+
+
+def is_loopback(listening: socket.socket) -> bool:
+    """Tell whether only this machine can reach a socket."""
+    host = str(listening.getsockname()[0])
+    return host.startswith("127.") or host == "::1"
+
+
+async def run(app: ASGIApp, listening: socket.socket, *, on_ready: Callable[[], None]) -> None:
+    """Serve until a signal asks to stop; running requests are finished first.
+
+    *Shape:* `on_ready` is called once requests are answered.
+    """
+    config = uvicorn.Config(
+        app,
+        loop="asyncio",
+        http="h11",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_graceful_shutdown=STOP_S_MAX,
+    )
+    await _Server(config, on_ready).serve(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, but a signal ends `serve` and nothing else, so that what follows can finish."""
+
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if not self.should_exit:
+            self._on_ready()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        # The original raises the signal again afterwards, which would end the process at once.
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in HANDLED_SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _refused(error: OSError, host: str, port: int) -> Exception:
+    if error.errno in (errno.EADDRINUSE, getattr(errno, "WSAEADDRINUSE", None)):
+        return Conflict(
+            f"port {port} of {host} is taken: another program listens there, perhaps this server",
+            hint="use the running one, or choose another port with --port (0 takes a free one)",
+            field="port",
+        )
+    if error.errno == errno.EADDRNOTAVAIL:
+        return InvalidInput(
+            f"{host!r} is no address of this machine",
+            hint="use 127.0.0.1, or 0.0.0.0 for every address",
+            field="host",
+        )
+    return StoreUnavailable(
+        f"port {port} of {host} cannot be used: {error.strerror}",
+        hint="ports below 1024 need privileges; choose another with --port",
+    )
