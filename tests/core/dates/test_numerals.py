@@ -42,7 +42,7 @@ def test_chinese_number_below_a_hundred_is_read_back(number: int) -> None:
         ("5", 5), ("one", 1), ("nineteen", 19), ("twenty", 20), ("twenty-one", 21),
         ("ninety nine", 99),
         ("", None), ("x", None), ("ten ten", None), ("one twenty", None), ("twenty ten", None),
-        ("twenty one two", None), ("five six", None), ("５", None),
+        ("twenty one two", None), ("five six", None), ("５", 5), ("٣", 3),
     ],
 )  # fmt: skip
 def test_english_number_is(text: str, number: int | None) -> None:

@@ -77,7 +77,7 @@ def han_number(text: str) -> int | None:
 
 def english_number(text: str) -> int | None:
     """Return the number that `text` writes in digits or English words below a hundred, or None."""
-    if text.isascii() and text.isdigit():
+    if text.isdecimal():
         return int(text)
     tens, _, units = text.replace("-", " ").partition(" ")
     value = _WORDS.get(tens)
