@@ -1,4 +1,4 @@
-"""Pages of lists: each order is total, cursors neither repeat nor skip, foreign ones are refused."""
+"""Pages of lists: each order is total, cursors neither repeat nor skip, others are refused."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.app.test_list_items import listed, make, titles
 from tests.builders import Bench
 
+from remembrancer.core.cursors import encode_cursor
 from remembrancer.core.errors import InvalidInput
 from remembrancer.core.items.query import SORTS, Place, decode_place, encode_place, parse_sort
 from remembrancer.core.moments import PastMoment
@@ -131,8 +132,6 @@ def test_cursor_whose_title_is_not_ours_is_refused() -> None:
     sort = parse_sort("title")
     good = encode_place(sort, Place(("甲", 5), None, 1))
     assert decode_place(sort, good) == Place(("甲", 5), None, 1)
-    from remembrancer.core.cursors import encode_cursor  # noqa: PLC0415
-
     for text in ("&&", "/w==", "gA=="):
         with pytest.raises(InvalidInput):
             decode_place(sort, encode_cursor("items+title", [None, None, 1, text, 5]))
