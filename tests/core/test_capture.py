@@ -298,7 +298,7 @@ def test_parse_capture_any_text_loses_no_word(text: str) -> None:
     known = [*capture.tags, capture.project, capture.topic, capture.due]
     markers = " ".join(part for part in known if part)
     kept = f"{capture.title}\n{capture.content}"
-    prefixes = "note memory context remember todo task due low medium high 记住"
+    prefixes = "note memory context remember todo task due low medium high 记住 低 中 高"
     for word in re.findall(r"[^\W_]+", clean(text)):
         assert word in kept or word in markers or word.casefold() in prefixes
 

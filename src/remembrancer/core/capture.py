@@ -8,6 +8,7 @@ defaults: that is the use case's part. Any ring may import it.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -122,9 +123,9 @@ def _read_markers(text: str) -> _Found:
     position = 0
     while (match := _MARKER.search(text, position)) is not None:
         start, position = match.start(), match.end()
-        code_end = next((end for begin, end in in_code if begin <= start < end), None)
-        if code_end is not None:
-            position = max(position, code_end)
+        code = bisect_right(in_code, (start, len(text))) - 1
+        if code >= 0 and start < in_code[code][1]:
+            position = max(position, in_code[code][1])
             continue
         if match["due"]:
             end = _read_due(text, position, found)

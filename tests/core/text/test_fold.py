@@ -54,10 +54,9 @@ def test_fold_any_text_is_storable_and_normal(text: str) -> None:
 
 
 def test_fold_every_code_point_reaches_a_fixed_point() -> None:
-    for start in range(0, 0x110000, 0x100):
-        for code in range(start, start + 0x100):
-            once = fold(f"a{chr(code)}b")
-            assert fold(once) == once
+    for start in range(0, 0x110000, 0x1000):
+        once = fold(" ".join(f"a{chr(code)}b" for code in range(start, start + 0x1000)))
+        assert fold(once) == once
 
 
 @pytest.mark.parametrize(

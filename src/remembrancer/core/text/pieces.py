@@ -32,7 +32,7 @@ _PIECE: Final = re.compile(
 )
 _UNIT: Final = re.compile("Hm*")
 _PART: Final = re.compile("[ad][adm]*")
-_LETTERS_OR_DIGITS: Final = re.compile("[am]+|d+")
+_LETTERS_OR_DIGITS: Final = re.compile("a[am]*|d[dm]*")
 _ASCII_SUBWORD: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _THOUSANDS: Final = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
 _BETWEEN_DIGITS: Final = {".": "p", ":": "c", "/": "s", "-": "d", "_": "u"}
