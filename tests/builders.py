@@ -48,14 +48,14 @@ class Bench:
         [outcome] = await self.sql.read([Statement(sql, params)])
         return outcome.rows
 
-    async def tables(self) -> dict[str, list[tuple[JSON, ...]]]:
+    async def tables(self) -> dict[str, list[tuple[object, ...]]]:
         """Every projected row, sorted, to compare two states of the store."""
-        result: dict[str, list[tuple[JSON, ...]]] = {}
+        result: dict[str, list[tuple[object, ...]]] = {}
         for table in TABLES:
             columns = "rowid, *" if table == "search" else "*"
             rows = await self.rows(f"SELECT {columns} FROM {table}")
             kept = [row for row in rows if not (table == "counters" and row["value"] == 0)]
-            result[table] = sorted((tuple(row.values()) for row in kept), key=repr)  # type: ignore[misc]
+            result[table] = sorted((tuple(row.values()) for row in kept), key=repr)
         return result
 
 

@@ -47,10 +47,14 @@ class Interrupted:
         return await self.inner.write(statements)
 
     def session(self, bookmark: str | None) -> Interrupted:
+        del bookmark
         return self
 
     def bookmark(self) -> str | None:
         return None
+
+    async def scrub(self) -> None:
+        await self.inner.scrub()
 
 
 @pytest.mark.parametrize("dies_at", range(1, 9))

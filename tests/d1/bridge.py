@@ -73,6 +73,9 @@ class D1BridgeStore:
         """Return where the session's last call left it."""
         return self._bookmark
 
+    async def scrub(self) -> None:
+        """Do nothing: D1 has no log to cut."""
+
     def write_now(self, statements: Sequence[Statement]) -> list[Outcome]:
         """As `write`, for fixtures that cannot wait."""
         if not statements:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 
 from remembrancer.app.commit import Answer, Plan, write
+from remembrancer.app.context.cache import drop
 from remembrancer.app.objectives import clear_objective_of
 from remembrancer.app.state import App
+from remembrancer.core.context.levels import project_scope, startup_scope, topic_scope
 from remembrancer.core.errors import NotFound
 from remembrancer.core.ids import RELATIONS, item_stream
 from remembrancer.core.items.derive import text_hash
@@ -18,6 +20,7 @@ from remembrancer.core.ledger.changes import Changes, Fields
 from remembrancer.core.ledger.events import FORGOTTEN, Draft, Event, Head
 from remembrancer.core.ledger.redaction import redact_body
 from remembrancer.core.relations.decide import relation_key
+from remembrancer.core.text.slugs import tag_key
 from remembrancer.core.values import JSON, Caller, canonical_json
 from remembrancer.ports.sql import Outcome, Statement
 from remembrancer.store import forgetting as store
@@ -30,11 +33,12 @@ async def forget_item(app: App, caller: Caller, item_id: str) -> Answer:
     """Remove an item and every copy of its text, for good.
 
     *Shape:* answers `{"forgotten": id, "events_emptied", "quotes_redacted", "relations_removed"}`.
-    *Raises:* NotFound (also when it is forgotten already). *Promise:* one atomic batch; reads the
-    whole ledger of the namespace once. Bundles in the cache become unreachable at once and expire
-    within their time to live.
+    *Raises:* NotFound (also when it is forgotten already), StoreUnavailable when a copy in the
+    cache could not be deleted. *Promise:* one atomic batch, then the cached bundles and the
+    deleted rows' bytes; reads the whole ledger of the namespace once.
     """
     stream = item_stream(item_id)
+    scopes: set[str] = set()
 
     async def decide() -> Plan:
         events = await ledger.read_stream(app.sql, caller.namespace, stream)
@@ -46,8 +50,10 @@ async def forget_item(app: App, caller: Caller, item_id: str) -> Answer:
                 store.mentions_statement(caller.namespace, item_id, stream),
                 store.edges_statement(caller.namespace, item_id),
                 ledger.heads_statement(caller.namespace, [RELATIONS]),
+                *store.owner_names_statements(caller.namespace, _owner_ids(events)),
             ]
         )
+        scopes.update(_scopes(events, *outcomes[7:]))
         items, _ = item_store.loaded(outcomes[:4])
         item = item_store.require(items, item_id)
         redacted = _redacted(events, outcomes[4])
@@ -67,7 +73,40 @@ async def forget_item(app: App, caller: Caller, item_id: str) -> Answer:
         ending = Draft("", {"state": (item.record.fields["state"], "deleted")})
         return await clear_objective_of(app, caller, plan, [(item, ending)])
 
-    return await write(app, caller, decide)
+    answer = await write(app, caller, decide)
+    await drop(app.kv, app.bundles, caller.namespace, scopes)
+    await app.sql.scrub()
+    return answer
+
+
+def _owner_ids(events: list[Event]) -> list[str]:
+    """Return every project and topic that the item was ever in."""
+    return sorted(
+        {
+            value
+            for event in events
+            for name in ("project_id", "topic_id")
+            for value in event.changes.get(name, ())
+            if isinstance(value, str)
+        }
+    )
+
+
+def _scopes(events: list[Event], projects: Outcome, topics: Outcome) -> set[str]:
+    """Return every scope whose cached bundle may hold the item."""
+    tags = {
+        str(tag)
+        for event in events
+        for value in event.changes.get("tags", ())
+        if isinstance(value, list)
+        for tag in value
+    }
+    result = {startup_scope()}
+    result |= {topic_scope(name) for tag in tags for name in (tag, tag_key(tag))}
+    for outcome, scope in ((projects, project_scope), (topics, topic_scope)):
+        for row in outcome.rows:
+            result |= {scope(str(row["slug"])), scope(str(row["name"]))}
+    return result
 
 
 def _tombstone(fields: Fields) -> Draft:

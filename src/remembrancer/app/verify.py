@@ -104,11 +104,11 @@ async def _first_misplaced(app: App, namespace: Namespace | None) -> dict[str, J
     if not rows:
         return None
     row = rows[0]
-    head = row["head"]
+    shown, head = int(str(row["version"])), row["head"]
     return {
         "namespace": str(row["namespace"]),
         "stream": str(row["stream"]),
-        "version": int(str(row["version"])),
+        "version": shown,
         "position": None,
-        "what": f"the tables show version {row['version']}, the ledger ends at {head}",
+        "what": f"the tables show version {shown}, the ledger ends at {head!r}",
     }

@@ -36,6 +36,10 @@ class MeteredSql:
         """Return the bookmark after the last call of this request."""
         return self._inner.bookmark()
 
+    async def scrub(self) -> None:
+        """Pass it on."""
+        await self._inner.scrub()
+
     def _count(self, statements: Sequence[Statement]) -> None:
         self.query_count += 1
         self.statement_count += len(statements)

@@ -107,6 +107,7 @@ class SqliteConnection:
         raw.execute("PRAGMA journal_mode = WAL")
         raw.execute(f"PRAGMA synchronous = {self._options.synchronous}")
         raw.execute("PRAGMA foreign_keys = ON")
+        raw.execute("PRAGMA secure_delete = ON")
         raw.execute("PRAGMA temp_store = MEMORY")
         raw.execute("PRAGMA trusted_schema = OFF")
         raw.execute(f"PRAGMA cache_size = -{PAGE_CACHE_KIB}")

@@ -35,6 +35,7 @@ PUTS_BETWEEN_PURGES: Final = 100
 _SET_UP: Final = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = OFF",
+    "PRAGMA secure_delete = ON",
     """CREATE TABLE IF NOT EXISTS cache_entries_1(
     key TEXT PRIMARY KEY, value TEXT NOT NULL, expires_ms INTEGER NOT NULL) STRICT""",
     "CREATE INDEX IF NOT EXISTS cache_entries_1_expiry ON cache_entries_1(expires_ms)",
@@ -88,13 +89,14 @@ class SqliteKeyValue:
         await self._lane.run(lambda: self._tried(store))
 
     async def delete(self, key: str) -> None:
-        """Remove the value; a missing key is no error."""
+        """Remove the value, from the log as well; a missing key is no error."""
         check_key(key)
-        await self._lane.run(
-            lambda: self._tried(
-                lambda raw: raw.execute("DELETE FROM cache_entries_1 WHERE key = ?", (key,))
-            )
-        )
+
+        def remove(raw: sqlite3.Connection) -> None:
+            raw.execute("DELETE FROM cache_entries_1 WHERE key = ?", (key,))
+            raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+        await self._lane.run(lambda: self._tried(remove))
 
     def close(self) -> None:
         """Wait for running calls and close the file."""

@@ -81,6 +81,16 @@ class SqliteStore:
         """Return None: there is none."""
         return None
 
+    async def scrub(self) -> None:
+        """Fold the write-ahead log into the file and cut it.
+
+        Deleted rows are overwritten when they are deleted (`secure_delete`); what is left of them
+        is in the log. A reader in another process can hold the log back; its next end frees it.
+        """
+        await self.with_writer(
+            lambda raw: raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        )
+
     async def with_writer(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run local work, such as migrating or a backup, on the writing connection.
 

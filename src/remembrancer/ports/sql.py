@@ -70,3 +70,11 @@ class SqlStore(Protocol):
     def bookmark(self) -> str | None:
         """Return the bookmark after the last call of this session; None where there is none."""
         ...
+
+    async def scrub(self) -> None:
+        """Make the bytes of deleted rows unreadable, as far as the platform lets us.
+
+        *Promise:* safe to repeat; changes no row. Locally the log is folded in and cut; D1 keeps
+        its own backups for as long as its time travel reaches.
+        """
+        ...

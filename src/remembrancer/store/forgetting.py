@@ -56,6 +56,19 @@ def edges_statement(namespace: Namespace, item_id: str) -> Statement:
     )
 
 
+def owner_names_statements(namespace: Namespace, ids: Sequence[str]) -> list[Statement]:
+    """Return the statements that read slug and every name of projects and of topics by id."""
+    wanted = canonical_json(list(ids))
+    return [
+        Statement(
+            f"SELECT DISTINCT o.slug, o.name FROM json_each(?2) AS j CROSS JOIN {table} AS o"
+            " ON o.namespace = ?1 AND o.id = j.value",
+            (namespace, wanted),
+        )
+        for table in ("project_versions", "topic_versions")
+    ]
+
+
 def edge_key_parts(row: Row) -> tuple[str, str, str]:
     """Return source, type and target in a row of `edges_statement`."""
     return str(row["source_id"]), str(row["type"]), str(row["target_id"])
@@ -75,4 +88,6 @@ def copies_statements(namespace: Namespace, item_id: str) -> list[Statement]:
         ),
         Statement("DELETE FROM item_use WHERE namespace = ? AND item_id = ?", (namespace, item_id)),
         *artifacts.forget_statements(namespace, item_id),
+        # FTS5 only marks a row as deleted: its words leave the index when segments are merged.
+        Statement("INSERT INTO search (search) VALUES ('optimize')"),
     ]

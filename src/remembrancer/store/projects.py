@@ -15,8 +15,9 @@ from remembrancer.core import limits
 from remembrancer.core.ids import Namespace, Stream, item_stream
 from remembrancer.core.items.fields import CURRENT_STATES
 from remembrancer.core.items.record import ItemRecord, References
+from remembrancer.core.ledger.changes import apply_changes
 from remembrancer.core.ledger.events import Draft, Head
-from remembrancer.core.projects.record import OwnerRecord
+from remembrancer.core.projects.record import OwnerRecord, recount
 from remembrancer.core.values import canonical_json
 from remembrancer.ports.sql import Outcome, Row, SqlStore, Statement
 from remembrancer.store import items as item_store
@@ -67,6 +68,21 @@ class Seen:
     def edit(self, *drafts: Draft) -> StreamEdit:
         """Return the edit that appends drafts."""
         return StreamEdit(self.stream, self.head, self.owner.fields, drafts)
+
+    def recounted(self, edits: Sequence[StreamEdit]) -> Seen:
+        """Return it with the counts as they will be once these edits of items are written."""
+        column = f"{self.stream.partition('/')[0]}_id"
+        gone: list[str] = []
+        come: list[str] = []
+        for edit in edits:
+            if edit.stream.startswith("item/"):
+                after = edit.fields
+                for draft in edit.drafts:
+                    after = apply_changes(after, draft.changes)
+                for fields, states in ((edit.fields, gone), (after, come)):
+                    if fields.get(column) == self.owner.id:
+                        states.append(str(fields["state"]))
+        return replace(self, counts=recount(self.counts or {}, gone=gone, come=come))
 
 
 _CHIEF: Final[Mapping[str, str]] = {

@@ -83,6 +83,10 @@ class FaultyStore:
         """Return the inner store's bookmark."""
         return self.inner.bookmark()
 
+    async def scrub(self) -> None:
+        """Pass it on."""
+        await self.inner.scrub()
+
     async def _write_and_crash(
         self, statements: Sequence[Statement], point: CrashPoint
     ) -> list[Outcome]:

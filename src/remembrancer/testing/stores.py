@@ -113,6 +113,10 @@ class CountingStore:
         """Return the inner store's bookmark."""
         return self.inner.bookmark()
 
+    async def scrub(self) -> None:
+        """Pass it on."""
+        await self.inner.scrub()
+
     def _counted(self, outcomes: list[Outcome]) -> list[Outcome]:
         for outcome in outcomes:
             self.counts.rows_read += outcome.rows_read or 0

@@ -35,6 +35,9 @@ class Replicated:
         """Always the same."""
         return "00000085-0000024c"
 
+    async def scrub(self) -> None:
+        return
+
 
 async def test_bookmark_is_returned_by_a_write_and_taken_by_a_read() -> None:
     store = Replicated()

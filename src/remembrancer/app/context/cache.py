@@ -11,7 +11,7 @@ import asyncio
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -55,6 +55,10 @@ class FirstLevel:
             self._entries.move_to_end(key)
         return kept
 
+    def clear(self) -> None:
+        """Drop everything."""
+        self._entries.clear()
+
     def put(self, key: str, kept: Kept) -> None:
         """Keep an entry."""
         self._entries[key] = kept
@@ -63,7 +67,7 @@ class FirstLevel:
             self._entries.popitem(last=False)
 
 
-def cache_key(namespace: Namespace, scope: str, arguments: str) -> str:
+def cache_key(namespace: Namespace, scope: str, arguments: str = "") -> str:
     """Return the key of a bundle: what was asked is hashed, so that any name fits."""
     digest = hashlib.sha256(canonical_json([namespace, scope, arguments]).encode()).hexdigest()
     return f"context:{digest}"
@@ -101,9 +105,15 @@ def _parse(text: str | None) -> Kept | None:
         return None
 
 
-async def keep(kv: KeyValue, memory: FirstLevel, key: str, kept: Kept) -> None:
-    """Keep a freshly built bundle at both levels; a failing store is passed over."""
+async def keep(kv: KeyValue, memory: FirstLevel, key: str, kept: Kept, *, is_shared: bool) -> None:
+    """Keep a freshly built bundle, at both levels when it is shared; a failing store is no error.
+
+    Only what is asked for with the usual arguments is shared: those keys are few and known, so
+    that forgetting can delete them.
+    """
     memory.put(key, kept)
+    if not is_shared:
+        return
     text = canonical_json(
         {"version": kept.version, "valid_until": kept.valid_until, "bundle": kept.bundle}
     )
@@ -111,3 +121,16 @@ async def keep(kv: KeyValue, memory: FirstLevel, key: str, kept: Kept) -> None:
         await kv.put(key, text, ttl_s=BUNDLE_TTL_S)
     except RemembrancerError:
         return
+
+
+async def drop(
+    kv: KeyValue, memory: FirstLevel, namespace: Namespace, scopes: Iterable[str]
+) -> None:
+    """Delete the shared bundles of these scopes, and everything in memory.
+
+    *Raises:* StoreUnavailable when the key-value store fails: the caller must not believe that
+    the text is gone.
+    """
+    memory.clear()
+    for scope in sorted(set(scopes)):
+        await kv.delete(cache_key(namespace, scope))

@@ -168,7 +168,9 @@ def resolve(app: App, given: ItemInput, around: Surroundings, *, item_id: str) -
         edit["steps"] = _steps(app, values["steps"], around.at.now_ms)
     if "content" in values:
         _set_content(app, values["content"], edit)
-    _set_state_flags(values, edit)
+    item = around.items.get(item_id)
+    present = "active" if item is None else str(item.record.fields["state"])
+    _set_state_flags(values, present, edit)
     if around.key_holder is not None and around.key_holder != item_id:
         raise Conflict(
             f"the active item {around.key_holder} holds the fact key {given.get('fact_key')!r}",
@@ -189,30 +191,26 @@ def _set_content(app: App, content: JSON, edit: dict[str, object]) -> None:
 def _moment(name: str, value: JSON, at: Moment) -> int | None:
     if value is None:
         return None
-    try:
-        return parse_date(str(value), now_ms=at.now_ms, zone=at.zone).at_ms
-    except InvalidInput as error:
-        raise InvalidInput(
-            f"{name}: {error.message}", hint=error.hint, field=name, code=error.code
-        ) from error
+    return parse_date(str(value), now_ms=at.now_ms, zone=at.zone, field=name).at_ms
 
 
-def _set_state_flags(values: Mapping[str, JSON], edit: dict[str, object]) -> None:
-    # The predecessor's flags; an explicit state in the same call must agree with them.
-    wanted: str | None = None
-    for flag, state in (("completed", "completed"), ("archived", "archived")):
-        if values.get(flag) is True:
-            wanted = state
-        elif values.get(flag) is False and wanted is None:
-            wanted = "active"
-    if wanted is None:
-        return
-    if edit.setdefault("state", wanted) != wanted:
+def _set_state_flags(values: Mapping[str, JSON], present: str, edit: dict[str, object]) -> None:
+    # The predecessor's flags. False only takes back the state of its name: an agent that sends
+    # `archived: false` beside other fields must not wake a dormant item.
+    flags = (("completed", "completed"), ("archived", "archived"))
+    asked = [state for flag, state in flags if values.get(flag) is True]
+    refused = [state for flag, state in flags if values.get(flag) is False]
+    given = edit.get("state")
+    if len(asked) > 1 or given in refused or (asked and given not in (None, asked[0])):
         raise InvalidInput(
-            f"lifecycle_state {edit['state']!r} and the flags ask for different states",
-            hint="give only one of them",
+            f"lifecycle_state {given!r} and the flags ask for different states",
+            hint="give only one of lifecycle_state, completed and archived",
             field="lifecycle_state",
         )
+    if asked:
+        edit["state"] = asked[0]
+    elif present in refused and given is None:
+        edit["state"] = "active"
 
 
 def _steps(app: App, steps: JSON, now_ms: int) -> list[JSON] | None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-from remembrancer.core.values import JSON, canonical_json
+from remembrancer.core.text.fold import fold
+from remembrancer.core.values import canonical_json
 
 Level = Literal["startup", "topic_summary", "project", "raw_memories"]
 
@@ -21,6 +22,9 @@ ALWAYS_LOAD_MAX: Final = 10
 TOPICS_MAX: Final = 10
 RECURRING_MAX: Final = 10
 """Entries of each part of a bundle. Source: the predecessor's bundle."""
+
+LIMIT_DEFAULT: Final = 50
+"""Items of a bundle unless asked otherwise. Source: the predecessor's tool."""
 
 USUAL_STARTUP_PRIORITY: Final = 8
 """Startup priority from which a goal is loaded at startup. Source: DESIGN section 4."""
@@ -51,16 +55,32 @@ class ContextRequest:
     types: tuple[str, ...] = ()
     startup_priority_min: int | None = None
     startup_priority_max: int | None = None
-    limit: int = 50
+    limit: int = LIMIT_DEFAULT
     cursor: str | None = None
     use_cache: bool = True
     max_tokens: int | None = None
 
 
-def cache_arguments(request: ContextRequest, name: str) -> str:
-    """Return the text that tells apart bundles of one scope by what was asked for.
+def cache_arguments(request: ContextRequest) -> str:
+    """Return the text that tells apart bundles of one scope; empty for the usual arguments.
 
     The token budget is not part of it: the whole bundle is kept and trimmed when it is read.
     """
-    parts: list[JSON] = [request.level, name, request.include_history, request.limit]
-    return canonical_json(parts)
+    if request.limit == LIMIT_DEFAULT and not request.include_history:
+        return ""
+    return canonical_json([request.include_history, request.limit])
+
+
+def startup_scope() -> str:
+    """Return the name of the startup bundle's scope in cache keys."""
+    return "startup"
+
+
+def topic_scope(name: str) -> str:
+    """Return the name of a topic's or tag's scope in cache keys, from its slug or name."""
+    return f"topic:{fold(name)}"
+
+
+def project_scope(name: str) -> str:
+    """Return the name of a project's scope in cache keys, from its slug or name."""
+    return f"project:{fold(name)}"
