@@ -131,7 +131,7 @@ class CorruptData(PlatformError):
 class CodeInfo:
     """What one error code means at every door.
 
-    *Shape:* `http` status, `jsonrpc` code, `openai_type` of the error object, `exit` code of the
+    *Shape:* `http` status, `jsonrpc` code (our own lie outside −32768 … −32000), `openai_type` of the error object, `exit` code of the
     command line, and one sentence for the reference.
     """
 
@@ -156,10 +156,10 @@ CODES: Final[Mapping[str, CodeInfo]] = MappingProxyType(
             409, -32602, _INVALID, 5, "the state cannot follow the present one"
         ),
         "unauthenticated": CodeInfo(
-            401, -32001, "authentication_error", 3, "the key is missing, unknown or expired"
+            401, -31001, "authentication_error", 3, "the key is missing, unknown or expired"
         ),
         "forbidden": CodeInfo(
-            403, -32003, "permission_error", 3, "the key lacks the scope, or the origin is refused"
+            403, -31003, "permission_error", 3, "the key lacks the scope, or the origin is refused"
         ),
         "not_found": CodeInfo(404, -32602, "not_found_error", 4, "nothing here has that name"),
         "method_not_allowed": CodeInfo(
@@ -177,7 +177,7 @@ CODES: Final[Mapping[str, CodeInfo]] = MappingProxyType(
         "unsupported_media_type": CodeInfo(415, -32602, _INVALID, 2, "the body must be JSON"),
         "limit_exceeded": CodeInfo(400, -32602, _INVALID, 6, "more than the limit allows"),
         "rate_limited": CodeInfo(
-            429, -32029, "rate_limit_error", 6, "too many requests; see retry-after"
+            429, -31029, "rate_limit_error", 6, "too many requests; see retry-after"
         ),
         "internal_error": CodeInfo(500, -32603, _SERVER, 1, "a defect; the log has the request id"),
         "corrupt_data": CodeInfo(500, -32603, _SERVER, 7, "stored bytes are not what was written"),
