@@ -131,8 +131,8 @@ class CorruptData(PlatformError):
 class CodeInfo:
     """What one error code means at every door.
 
-    *Shape:* `http` status, `jsonrpc` code (our own lie outside −32768 … −32000), `openai_type` of the error object, `exit` code of the
-    command line, and one sentence for the reference.
+    *Shape:* `http` status, `jsonrpc` code (our own are outside −32768 … −32000), `openai_type`
+    of the error object, `exit` code of the command line, and one sentence for the reference.
     """
 
     http: int
