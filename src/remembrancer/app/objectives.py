@@ -266,7 +266,7 @@ def _plan(scene: _Scene, record: ItemRecord, item_edit: StreamEdit) -> Plan:
     shown = replace(project, owner=owner, chief=record, references=scene.references)
     return Plan(
         answer={
-            "project": project_view(shown),
+            "project": project_view(shown.recounted(edits)),
             "item": item_view(record, scene.references),
             "previous_item_id": None if previous is None else previous.record.id,
         },

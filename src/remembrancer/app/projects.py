@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from remembrancer.app.commit import Answer, Plan, write
-from remembrancer.app.moments import as_of_view, read_position
+from remembrancer.app.items.past import moment_of, moment_view, read_moment
 from remembrancer.app.owners import UNSET, Unset, free_slug, missing, pick, slug_candidates
 from remembrancer.app.state import App
 from remembrancer.core import limits
@@ -20,6 +20,7 @@ from remembrancer.core.errors import Conflict, InvalidInput
 from remembrancer.core.ids import project_stream
 from remembrancer.core.items.record import brief_view
 from remembrancer.core.ledger.events import Head
+from remembrancer.core.moments import PastMoment
 from remembrancer.core.projects import decide as rules
 from remembrancer.core.projects import record as form
 from remembrancer.core.projects.timeline import timeline_entry
@@ -29,6 +30,7 @@ from remembrancer.core.values import JSON, Caller
 from remembrancer.ports.sql import Outcome
 from remembrancer.store import projects as store
 from remembrancer.store import timeline
+from remembrancer.store.item_lists import moment_statement
 from remembrancer.store.ledger import StreamEdit
 from remembrancer.store.projections import PROJECTS
 from remembrancer.store.projects import Seen
@@ -210,11 +212,11 @@ async def list_projects(
 
     *Shape:* `limit` 1–100; answers `{"projects", "count", "total", "total_is_minimum",
     "next_cursor", "as_of"}`; a look into the past has no counts. *Raises:* InvalidInput.
-    *Promise:* one round trip, two more for a time in `as_of`.
+    *Promise:* one round trip, at most two more for `as_of`.
     """
     check_limit(limit)
     after = "" if cursor is None else str(decode_cursor(cursor, kind=_CURSOR, types=[str])[0])
-    moment = await read_position(app, caller, as_of)
+    moment = await read_past(app, caller, as_of)
     choice = store.page(
         PROJECTS,
         caller.namespace,
@@ -230,8 +232,20 @@ async def list_projects(
         "count": len(shown),
         **totals(outcomes[store.VIEW_STATEMENTS]),
         "next_cursor": encode_cursor(_CURSOR, [shown[-1].slug]) if more else None,
-        "as_of": as_of_view(moment),
+        "as_of": moment_view(moment),
     }
+
+
+async def read_past(app: App, caller: Caller, as_of: str | None) -> PastMoment | None:
+    """Return the moment that `as_of` names, with its position; None for now.
+
+    *Raises:* InvalidInput. *Promise:* one round trip for a position, two for a time.
+    """
+    if as_of is None:
+        return None
+    asked = await read_moment(app, caller.namespace, as_of)
+    [outcome] = await app.sql.read([moment_statement(caller.namespace, asked)])
+    return moment_of(asked, outcome.rows[0])
 
 
 def check_limit(limit: int) -> int:

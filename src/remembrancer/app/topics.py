@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Final, TypedDict, Unpack, cast
 
 from remembrancer.app.commit import Answer, Plan, write
+from remembrancer.app.items.past import moment_view
 from remembrancer.app.items.resolve import zone_of
-from remembrancer.app.moments import as_of_view, read_position
 from remembrancer.app.owners import free_slug, missing, pick, slug_candidates
-from remembrancer.app.projects import check_limit, names_of, refuse_taken_name, totals
+from remembrancer.app.projects import check_limit, names_of, read_past, refuse_taken_name, totals
 from remembrancer.app.state import App
 from remembrancer.core import limits
 from remembrancer.core.cursors import decode_cursor, encode_cursor
@@ -189,11 +189,11 @@ async def list_topics(
     """List topics by slug, a page at a time; the profile is among them, written or not.
 
     *Shape:* as `list_projects`, with `topics`. *Raises:* InvalidInput. *Promise:* one round
-    trip, two more for a time in `as_of`.
+    trip, at most two more for `as_of`.
     """
     check_limit(limit)
     after = "" if cursor is None else str(decode_cursor(cursor, kind=_CURSOR, types=[str])[0])
-    moment = await read_position(app, caller, as_of)
+    moment = await read_past(app, caller, as_of)
     position = None if moment is None else moment.position
     choice = store.page(caller.namespace, after_slug=after, limit=limit + 1, position=position)
     profile = replace(store.named(caller.namespace, [PROFILE_SLUG]), position=position)
@@ -215,7 +215,7 @@ async def list_topics(
         "count": len(shown),
         **totals(outcomes[VIEW_STATEMENTS], added=0 if is_written else 1),
         "next_cursor": encode_cursor(_CURSOR, [shown[-1][0]]) if more else None,
-        "as_of": as_of_view(moment),
+        "as_of": moment_view(moment),
     }
 
 
@@ -340,7 +340,7 @@ def _canonical_plan(
         topic_edit = shown.edit(*drafts)
     after = replace(shown, owner=owner, chief=shown.chief if item_id else None)
     return Plan(
-        answer={"topic": topic_view(after), "outcome": "updated"},
+        answer={"topic": topic_view(after.recounted(edits)), "outcome": "updated"},
         at_ms=now_ms,
         edits=[topic_edit, *edits],
     )

@@ -12,7 +12,7 @@ from typing import Final
 from remembrancer.core import limits
 from remembrancer.core.errors import InvalidInput, LimitExceeded
 from remembrancer.core.items.fields import MEMORY_TYPES, TASK_TYPES
-from remembrancer.core.text.fold import clean
+from remembrancer.core.text.fold import clean, fold
 from remembrancer.core.text.slugs import normalise_tags
 from remembrancer.core.values import JSON
 
@@ -30,7 +30,7 @@ def check_title(title: str) -> str:
     *Raises:* InvalidInput when empty, LimitExceeded when longer.
     """
     text = clean(title).strip()
-    if not text:
+    if not fold(text):  # invisible characters alone are no title
         raise InvalidInput(
             f"the title {title[:20]!r} is empty", hint="give 1–200 characters", field="title"
         )

@@ -15,6 +15,7 @@ from remembrancer.core.errors import InvalidInput, LimitExceeded
 from remembrancer.core.items import edit as check
 from remembrancer.core.items.commands import ItemEdit, Moment
 from remembrancer.core.items.fields import (
+    CURRENT_STATES,
     KINDS,
     MEMORY_TYPES,
     PROGRESS,
@@ -146,15 +147,16 @@ def _set_kind_and_type(before: Fields, after: Fields, edit: ItemEdit, at: Moment
         )
     if "recurrence_kind" in after:
         if recurrence is None:
-            after |= {"recurrence_interval": None, "recurrence_until": None, "recurrence_day": None}
+            after |= {"recurrence_interval": None, "recurrence_until": None}
         else:
             after["recurrence_interval"] = both["recurrence_interval"] or 1
+        after["recurrence_day"] = None
+    elif recurrence is None:
+        _refuse_loose_recurrence(after)
     if recurrence in ("monthly", "yearly") and {"due_at", "recurrence_kind"} & after.keys():
         due = both["due_at"]
         moment = due if isinstance(due, int) else at.now_ms
         after["recurrence_day"] = datetime.fromtimestamp(moment / 1000, UTC).astimezone(at.zone).day
-    elif "recurrence_kind" in after:
-        after["recurrence_day"] = None  # a day of the month means nothing to the other kinds
     if edit.get("type") is not None:
         after["type"] = check.check_type(kind, cast(str, edit["type"]))
         after["type_by_hand"] = True
@@ -163,14 +165,36 @@ def _set_kind_and_type(before: Fields, after: Fields, edit: ItemEdit, at: Moment
     if "type" in edit or both["type"] not in types:
         after["type_by_hand"] = None
         both["type_by_hand"] = None
-    if both["type_by_hand"] is None and {"kind", "recurrence_kind", "type_by_hand"} & after.keys():
-        after["type"] = infer_type(kind, is_recurring=recurrence is not None)
+    state = str(edit.get("state") or both["state"])
+    is_back = both["type"] == "archived_history" and state != "archived" and "state" in edit
+    is_due = is_back or {"kind", "recurrence_kind", "type_by_hand"} & after.keys()
+    if both["type_by_hand"] is None and is_due:
+        after["type"] = infer_type(kind, is_recurring=recurrence is not None, state=state)
+
+
+def _refuse_loose_recurrence(after: Fields) -> None:
+    for name in ("recurrence_interval", "recurrence_until"):
+        if after.get(name) is not None:
+            raise InvalidInput(
+                f"{name} was given for an item that does not recur",
+                hint="give recurrence_kind as well",
+                field=name,
+            )
 
 
 def _set_state(before: Fields, after: Fields, edit: ItemEdit, at: Moment) -> None:
     kind = str((before | after)["kind"])
     wanted = edit.get("state")
     progress = edit.get("progress")
+    if kind == "memory" and before["kind"] == "task":
+        if before["state"] == "completed" and wanted in (None, "completed"):
+            raise InvalidInput(
+                "a memory cannot be 'completed'",
+                hint="give a lifecycle_state as well, such as 'active' or 'archived'",
+                field="item_kind",
+                code="invalid_transition",
+            )
+        after |= {"progress": None, "snoozed_until": None, "ignored_until": None}
     if progress is not None:
         if progress not in PROGRESS or kind != "task":
             raise InvalidInput(
@@ -179,23 +203,34 @@ def _set_state(before: Fields, after: Fields, edit: ItemEdit, at: Moment) -> Non
                 field="progress",
             )
         after["progress"] = progress
+        if wanted is not None and (wanted == "completed") != (progress == "done"):
+            raise InvalidInput(
+                f"progress {progress!r} and lifecycle_state {wanted!r} do not go together",
+                hint="'done' goes with 'completed'; give only one of them",
+                field="progress",
+            )
         if progress == "done":
-            wanted = wanted or "completed"
+            wanted = "completed"
         elif before["state"] == "completed":
             wanted = wanted or "active"
     if wanted is None:
         return
     check_transition(kind, str(before["state"]), wanted)
     if wanted != before["state"]:
+        # A snooze or an ignore belongs to the state it was said in.
         after |= {"state": wanted, "state_since": at.now_ms}
+        after |= {"snoozed_until": None, "ignored_until": None}
     if wanted == "completed":
         after["progress"] = "done"
         if before["state"] != "completed":
             after |= {"last_completed_at": at.now_ms, "last_completed_due_at": before["due_at"]}
     elif (before | after)["progress"] == "done":
         after["progress"] = None
-    if wanted == "active":
+    if wanted in CURRENT_STATES:
         after["superseded_by"] = None
+        expires_at = (before | after)["expires_at"]
+        if wanted != before["state"] and isinstance(expires_at, int) and expires_at <= at.now_ms:
+            after["expires_at"] = None  # else it would be gone again at once
 
 
 def _set_steps(before: Fields, after: Fields, edit: ItemEdit, at: Moment) -> None:

@@ -15,7 +15,7 @@ from remembrancer.core import limits
 from remembrancer.core.errors import InvalidInput, LimitExceeded
 from remembrancer.core.ledger.changes import Fields, changes_between
 from remembrancer.core.ledger.events import Draft
-from remembrancer.core.text.fold import clean
+from remembrancer.core.text.fold import clean, fold
 from remembrancer.core.values import JSON
 
 DEFAULTS: Final[Mapping[str, JSON]] = MappingProxyType(
@@ -39,7 +39,7 @@ section 4."""
 def check_name(name: str) -> str:
     """Return the trimmed name, 1–200 characters. *Raises:* InvalidInput, LimitExceeded."""
     text = clean(name).strip()
-    if not text:
+    if not fold(text):  # invisible characters alone are no name
         raise InvalidInput(f"the name {name[:20]!r} is empty", hint="give a name", field="name")
     if len(text) > limits.NAME_CHARS_MAX:
         raise LimitExceeded(

@@ -5,7 +5,8 @@ Topics have the same envelope; their form is `core.topics.record`. Every ring ma
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from remembrancer.core.dates import format_iso
@@ -38,6 +39,16 @@ def after_draft(record: OwnerRecord, draft: Draft, now_ms: int) -> OwnerRecord:
 def made_by_draft(id_: str, draft: Draft, now_ms: int) -> OwnerRecord:
     """Return the project or topic that a draft makes."""
     return OwnerRecord(id_, 1, now_ms, now_ms, apply_changes({}, draft.changes))
+
+
+def recount(
+    counts: Mapping[str, int], *, gone: Sequence[str], come: Sequence[str]
+) -> dict[str, int]:
+    """Return state → items after some have left a state and some have come to one."""
+    total = Counter(counts)
+    total.subtract(gone)
+    total.update(come)
+    return {state: number for state, number in total.items() if number > 0 and state != "deleted"}
 
 
 def project_view(
