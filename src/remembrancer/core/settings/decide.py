@@ -27,6 +27,17 @@ DEFAULTS: Final[Mapping[str, JSON]] = MappingProxyType(
 )
 """Setting → its default. Source: the predecessor's four; `time_zone` None means DREAM_TIME_ZONE."""
 
+MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "default_quick_add_priority": "priority of a quickly added task: low, medium or high",
+        "default_capture_kind": "kind of a quick capture that does not say: task or memory",
+        "default_upcoming_days": "days ahead that count as upcoming: 1 to 365",
+        "default_snooze_hours": "hours that a snooze without a time lasts: 1 to 720",
+        "time_zone": "IANA name of the zone in which dates are read; unset means DREAM_TIME_ZONE",
+    }
+)
+"""Setting → what it does and takes, for the reference."""
+
 UPCOMING_DAYS_MAX: Final = 365
 """Largest window of the focus in days. Source: the predecessor's schema."""
 
