@@ -151,12 +151,14 @@ async def upsert_project(
     name: str | None = None,
     slug: str | None = None,
     description: str | Unset | None = UNSET,
+    expected_version: int | None = None,
 ) -> Answer:
     """Edit the project of a slug or a name, or make it; a rename keeps the slug.
 
     *Shape:* answers `{"project", "outcome": "created" | "updated" | "unchanged"}`; a description
     that is not given stays, None clears it. *Raises:* NotFound (an unknown slug without a name),
-    InvalidInput, LimitExceeded, Conflict when another project has the name.
+    InvalidInput, LimitExceeded, Conflict when another project has the name, or it is not at
+    `expected_version` (`version_conflict`; what does not exist is at 0).
     *Promise:* two round trips.
     """
 
@@ -167,7 +169,9 @@ async def upsert_project(
         if found is None:
             if name is None:
                 raise missing("projects", slug or "")
+            check_version(slug or name, 0, expected_version)
             return _made(app, present, slug=slug, name=name, description=text)
+        check_version(found, present[found].owner.version, expected_version)
         given: dict[str, JSON] = {}
         if name is not None:
             given["name"] = name
@@ -175,6 +179,44 @@ async def upsert_project(
         if not isinstance(description, Unset):
             given["description"] = text
         return _edited(app, present[found], given)
+
+    return await write(app, caller, decide)
+
+
+def check_version(slug: str, version: int, expected: int | None) -> None:
+    """Refuse an edit of what has moved on. *Raises:* Conflict (`version_conflict`)."""
+    if expected is not None and version != expected:
+        raise Conflict(
+            f"{slug[:60]!r} is at version {version}, not {expected}",
+            hint="read it again and repeat the edit",
+            code="version_conflict",
+            details={"version": version},
+        )
+
+
+async def update_project(
+    app: App,
+    caller: Caller,
+    slug: str,
+    given: Mapping[str, JSON],
+    *,
+    expected_version: int | None = None,
+) -> Answer:
+    """Edit an existing project.
+
+    *Shape:* `given` name and description, of which what is missing stays; answers as
+    `upsert_project`. *Raises:* as `upsert_project`, and NotFound. *Promise:* two round trips, a
+    third for a new name.
+    """
+
+    async def decide() -> Plan:
+        seen = await find_project(app, caller, slug)
+        check_version(seen.slug, seen.owner.version, expected_version)
+        if "name" in given:
+            name = str(given["name"])
+            namesakes = await read_named(app, caller, None, name)
+            refuse_taken_name(namesakes, name, but_id=seen.owner.id)
+        return _edited(app, seen, given)
 
     return await write(app, caller, decide)
 

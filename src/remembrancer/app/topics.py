@@ -14,7 +14,14 @@ from remembrancer.app.commit import Answer, Plan, write
 from remembrancer.app.items.past import moment_view
 from remembrancer.app.items.resolve import zone_of
 from remembrancer.app.owners import free_slug, missing, pick, slug_candidates
-from remembrancer.app.projects import check_limit, names_of, read_past, refuse_taken_name, totals
+from remembrancer.app.projects import (
+    check_limit,
+    check_version,
+    names_of,
+    read_past,
+    refuse_taken_name,
+    totals,
+)
 from remembrancer.app.state import App
 from remembrancer.core import limits
 from remembrancer.core.cursors import decode_cursor, encode_cursor
@@ -81,18 +88,43 @@ def _is_profile(slug: str | None, name: str | None) -> bool:
     return slugify(slug if slug is not None else name or "") == PROFILE_SLUG
 
 
+async def create_topic(
+    app: App, caller: Caller, *, slug: str | None = None, **given: Unpack[TopicInput]
+) -> Answer:
+    """Make a topic; another name with the same slug gets a slug of its own.
+
+    *Shape:* answers `{"topic", "outcome": "created"}`. *Raises:* InvalidInput, LimitExceeded,
+    Conflict when the name, or a slug that is given, exists. *Promise:* two round trips.
+    """
+
+    async def decide() -> Plan:
+        present = await _read(app, caller, slug, given.get("name"))
+        taken = None if slug is None else slugify(slug)
+        if taken in present:
+            raise Conflict(
+                f"the topic {taken!r} exists already",
+                hint="upsert_topic edits it",
+                details={"slug": taken},
+            )
+        return _made(app, present, slug, given)
+
+    return await write(app, caller, decide)
+
+
 async def upsert_topic(
     app: App,
     caller: Caller,
     *,
     slug: str | None = None,
+    expected_version: int | None = None,
     **given: Unpack[TopicInput],
 ) -> Answer:
     """Edit the topic of a slug or a name, or make it; a rename keeps the slug.
 
     *Shape:* `name` and the fields of `TopicInput`, of which those not given stay; answers
     `{"topic", "outcome": "created" | "updated" | "unchanged"}`. *Raises:* NotFound (an unknown
-    slug without a name), InvalidInput, LimitExceeded, Conflict when another topic has the name.
+    slug without a name), InvalidInput, LimitExceeded, Conflict when another topic has the name,
+    or it is not at `expected_version` (`version_conflict`; what does not exist is at 0).
     *Promise:* two round trips.
     """
     name = given.get("name")
@@ -101,11 +133,13 @@ async def upsert_topic(
         present = await _read(app, caller, slug, name)
         found = pick(names_of(present), slug, name)
         if found is not None:
+            check_version(found, present[found].owner.version, expected_version)
             if name is not None:
                 refuse_taken_name(present, name, but_id=present[found].owner.id, what="topic")
             return _edited(app, present[found], given)
         if name is None and not _is_profile(slug, name):
             raise missing("topics", slug or "")
+        check_version(slug or name or PROFILE_SLUG, 0, expected_version)
         fields: TopicInput = {"name": name or PROFILE_NAME, **given}
         return _made(app, present, slug, fields)
 
@@ -142,12 +176,27 @@ def _edited(app: App, seen: Seen, given: TopicInput) -> Plan:
     )
 
 
-async def update_topic_metadata(app: App, caller: Caller, slug: str, given: TopicInput) -> Answer:
-    """Edit an existing topic. *Shape:* answers as `upsert_topic`. *Raises:* NotFound, …"""
+async def update_topic_metadata(
+    app: App,
+    caller: Caller,
+    slug: str,
+    given: TopicInput,
+    *,
+    expected_version: int | None = None,
+) -> Answer:
+    """Edit an existing topic.
+
+    *Shape:* answers as `upsert_topic`. *Raises:* as `upsert_topic`, NotFound, and Conflict
+    (`version_conflict`) when it is not at `expected_version`; the unwritten profile is at 0.
+    *Promise:* two round trips, a third for a new name.
+    """
 
     async def decide() -> Plan:
         present = await _read(app, caller, slug, None)
         found = pick(names_of(present), slug, None)
+        version = 0 if found is None else present[found].owner.version
+        if found is not None or _is_profile(slug, None):
+            check_version(slug, version, expected_version)
         if found is None and _is_profile(slug, None):
             return _made(app, present, slug, {"name": PROFILE_NAME, **given})
         if found is None:

@@ -169,6 +169,8 @@ def _is_finite(value: JSON) -> bool:
 def explain(error: ValidationError, model: type[BaseModel], *, noun: str) -> InvalidInput:
     """Return pydantic's faults as one of ours: the first in the message, up to ten in details."""
     faults = error.errors(include_url=False, include_context=True)
+    # A name that is not known first: it is often the one that then seems to be missing.
+    faults.sort(key=lambda fault: fault["type"] != "extra_forbidden")
     first = faults[0]
     if first["type"] == "json_invalid":
         return _not_json(str(first["ctx"]["error"]))

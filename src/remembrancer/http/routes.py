@@ -8,13 +8,37 @@ from __future__ import annotations
 from typing import Final
 
 from remembrancer.http import docs, health, openapi
-from remembrancer.http.rest import keys
+from remembrancer.http.rest import (
+    admin,
+    artifacts,
+    history,
+    item_states,
+    items,
+    keys,
+    projects,
+    relations,
+    search,
+    settings,
+    tags,
+    topics,
+)
 from remembrancer.http.route_table import AnyRoute
 
 ROUTES: Final[tuple[AnyRoute, ...]] = (
     *health.ROUTES,
     *openapi.ROUTES,
     *docs.ROUTES,
+    *items.ROUTES,
+    *item_states.ROUTES,
+    *artifacts.ROUTES,
+    *projects.ROUTES,
+    *topics.ROUTES,
+    *tags.ROUTES,
+    *relations.ROUTES,
+    *search.ROUTES,
+    *history.ROUTES,
+    *settings.ROUTES,
     *keys.ROUTES,
+    *admin.ROUTES,
 )
 """All routes; their order is that of the reference."""
