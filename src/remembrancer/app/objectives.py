@@ -55,8 +55,8 @@ async def clear_objective_of(
 ) -> Plan:
     """Add to the plan that projects lose the objectives which these changes end.
 
-    *Promise:* no round trip unless a goal ends, leaves its project or becomes something else;
-    then one.
+    *Shape:* a project that the plan edits anyway is left to it. *Promise:* no round trip unless a
+    goal ends, leaves its project or becomes something else; then one.
     """
     ended = [item.record.id for item, draft in changed if _ends(item.record.fields, draft)]
     if not ended:
@@ -65,6 +65,7 @@ async def clear_objective_of(
     drafts = [
         (project, set_objective(project.owner.fields, None, now_ms=plan.at_ms))
         for project in projects
+        if all(edit.stream != project.stream for edit in plan.edits)
     ]
     edits = [project.edit(draft) for project, draft in drafts if draft is not None]
     return replace(plan, edits=[*plan.edits, *edits])

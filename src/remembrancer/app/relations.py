@@ -25,7 +25,7 @@ from remembrancer.core.items.record import References, after_draft, item_view
 from remembrancer.core.ledger.changes import apply_changes
 from remembrancer.core.ledger.events import Draft
 from remembrancer.core.relations import decide as rules
-from remembrancer.core.relations.decide import relation_key
+from remembrancer.core.relations.decide import relation_key, split_key
 from remembrancer.core.settings.decide import DEFAULTS as SETTINGS
 from remembrancer.core.values import JSON, Caller
 from remembrancer.store import items as item_store
@@ -170,6 +170,29 @@ def require_present(items: dict[str, LoadedItem], id_: str) -> LoadedItem:
             details={"item_id": id_, "state": "deleted"},
         )
     return item
+
+
+async def refuse_circles(app: App, caller: Caller, edits: Sequence[StreamEdit]) -> None:
+    """Refuse edits of the stream of relations that bring back a relation and close a circle.
+
+    *Raises:* Conflict (`cycle`). *Promise:* no round trip unless a relation comes; then one.
+    """
+    gone: list[store.Edge] = []
+    come: list[store.Edge] = []
+    for edit in edits:
+        for draft in edit.drafts if edit.stream == RELATIONS else ():
+            for key, (_, after) in draft.changes.items():
+                edge = split_key(key)
+                if after is None:
+                    gone.append(edge)
+                elif edge[1] in rules.ACYCLIC:
+                    come.append(edge)
+    if come:
+        statement = store.circle_statement(caller.namespace, gone=gone, come=come)
+        [found] = await app.sql.read([statement])
+        for row in found.rows:
+            target_id = str(row["target_id"])
+            rules.refuse_circle(str(row["source_id"]), str(row["type"]), [target_id], [target_id])
 
 
 async def supersede_items(

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from remembrancer.app.commit import Answer, Plan, write
+from remembrancer.app.commit import Answer, Plan, write_in_turn
+from remembrancer.app.objectives import clear_objective_of
+from remembrancer.app.relations import refuse_circles
 from remembrancer.app.state import App
 from remembrancer.core.errors import Conflict, InvalidInput, NotFound
 from remembrancer.core.ids import RELATIONS, SETTINGS, Stream, item_stream
-from remembrancer.core.items.record import after_draft, item_view
+from remembrancer.core.items.record import ItemRecord, after_draft, item_view
 from remembrancer.core.ledger.changes import Fields, apply_changes
 from remembrancer.core.ledger.events import Draft, Event, Head
 from remembrancer.core.ledger.undo import REDONE, UNDONE, invert_event, undone_versions
@@ -22,6 +24,7 @@ from remembrancer.core.values import JSON, Caller
 from remembrancer.store import history as store
 from remembrancer.store import items as item_store
 from remembrancer.store import ledger
+from remembrancer.store.items import LoadedItem
 from remembrancer.store.ledger import StreamEdit
 
 _INVERSES: Final = frozenset({UNDONE, REDONE})
@@ -94,7 +97,7 @@ async def _take_back(
             chosen = await _cause_at(app, caller, position)
         return await _plan(app, caller, verb, chosen)
 
-    return await write(app, caller, decide)
+    return await write_in_turn(app, caller, decide)
 
 
 async def _last_cause(app: App, caller: Caller, verb: str, item_id: str) -> str:
@@ -161,8 +164,22 @@ async def _plan(app: App, caller: Caller, verb: str, cause: str) -> Plan:
         ],
         "kept": kept,
     }
+    await refuse_circles(app, caller, edits)
     item = await _item_answer(app, caller, edits, now_ms)
-    return Plan(answer={**answer, **item}, at_ms=now_ms, edits=edits)
+    plan = Plan(answer={**answer, **item}, at_ms=now_ms, edits=edits)
+    return await clear_objective_of(app, caller, plan, _item_changes(edits))
+
+
+def _item_changes(edits: Sequence[StreamEdit]) -> list[tuple[LoadedItem, Draft]]:
+    """Return the items of the edits with all that changes in each, for the objectives' rule."""
+    result: list[tuple[LoadedItem, Draft]] = []
+    for edit in edits:
+        area, _, id_ = edit.stream.partition("/")
+        if area == "item":
+            changes = {name: pair for draft in edit.drafts for name, pair in draft.changes.items()}
+            record = ItemRecord(id_, edit.head.version, 0, 0, edit.fields)
+            result.append((LoadedItem(record, edit.head), Draft(UNDONE, changes)))
+    return result
 
 
 async def _read_present(

@@ -95,6 +95,31 @@ def ancestors_of(rows: Sequence[Row]) -> frozenset[str]:
     return frozenset(str(row["id"]) for row in rows)
 
 
+def circle_statement(
+    namespace: Namespace, *, gone: Sequence[Edge], come: Sequence[Edge]
+) -> Statement:
+    """Return the statement that finds a relation which closes a circle, of those that come.
+
+    *Shape:* `gone` are taken out of the stored ones before. *Promise:* looks at each item on the
+    ways to a source once, whatever circles there are.
+    """
+    edge = "value ->> 0 AS source_id, value ->> 1 AS type, value ->> 2 AS target_id"
+    begun = "l.source_id, l.type, l.target_id"
+    return Statement(
+        f"WITH RECURSIVE come AS (SELECT {edge} FROM json_each(?2)),"
+        f" gone AS (SELECT {edge} FROM json_each(?3)),"
+        " leading (source_id, type, target_id, id) AS ("
+        "SELECT source_id, type, target_id, source_id FROM come UNION"
+        f" SELECT {begun}, r.source_id FROM leading AS l CROSS JOIN relations AS r"
+        " ON r.namespace = ?1 AND r.target_id = l.id AND r.type = l.type"
+        " AND (r.source_id, r.type, r.target_id) NOT IN (SELECT * FROM gone) UNION"
+        f" SELECT {begun}, c.source_id FROM leading AS l CROSS JOIN come AS c"
+        " ON c.type = l.type AND c.target_id = l.id)"
+        " SELECT source_id, type, target_id FROM leading WHERE id = target_id LIMIT 1",
+        (namespace, canonical_json([*map(list, come)]), canonical_json([*map(list, gone)])),
+    )
+
+
 def relations_statement(namespace: Namespace, item_id: str, *, limit: int = SHOWN_MAX) -> Statement:
     """Return the statement that reads an item's relations, newest first, both directions.
 
