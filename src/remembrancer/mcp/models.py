@@ -18,6 +18,7 @@ from remembrancer.core import limits
 from remembrancer.core.errors import InvalidInput
 from remembrancer.core.items.fields import (
     PRIORITIES,
+    TYPES,
     Kind,
     MemoryType,
     Progress,
@@ -55,13 +56,15 @@ Names = Annotated[tuple[str, ...], BeforeValidator(as_list)]
 
 Kinds = Annotated[tuple[Kind, ...], BeforeValidator(as_list)]
 States = Annotated[tuple[State, ...], BeforeValidator(as_list)]
-ItemType = TaskType | MemoryType
+ItemType = Annotated[
+    TaskType | MemoryType, WithJsonSchema({"type": "string", "enum": list(TYPES)})
+]
 Types = Annotated[
     tuple[ItemType, ...],
     BeforeValidator(as_list),
     WithJsonSchema({"type": "array", "items": {"type": "string"}}),
 ]
-"""Types of items; the closed set is published once, with `create_item`."""
+"""Types of items to filter by; the closed set is published where one is chosen."""
 
 Startup = Annotated[int, Field(ge=0, le=10)]
 """A startup priority: 10 always, 8 usually, 5 with its topic, 2 history, 0 never."""

@@ -31,6 +31,7 @@ _PAST: Final = "A past time, or a position of the history"
 
 
 class ListItems(Paged):
+    ids: Names = ()
     q: str | None = named("q", "query", description="Words that must occur")
     kinds: Kinds = named("kinds", "kind", "item_kinds", "item_kind", default=())
     types: Types = named("entity_types", "types", "entity_type", default=())
@@ -58,9 +59,7 @@ class ListItems(Paged):
     include_deleted: bool = False
     limit: int = page_limit(20)
     offset: int = Field(0, ge=0, le=OFFSET_MAX)
-    sort: str = Field(
-        "-updated_at", description=f"{', '.join(SORTS)}; '-' in front for descending"
-    )
+    sort: str = Field("-updated_at", description=f"{', '.join(SORTS)}; '-' in front for descending")
     as_of: str | None = Field(None, description=_PAST)
 
 

@@ -150,8 +150,8 @@ TOOLS: Final[tuple[Tool[App, Any], ...]] = (
     Tool(
         name="update_task_state",
         title="Complete, snooze, …",
-        description="Complete, snooze, ignore (48 h out of focus), reactivate, archive or supersede "
-        "an item. Completing a recurring task moves it to its next due date.",
+        description="Complete, snooze, ignore (48 h out of focus), reactivate, archive or "
+        "supersede an item. Completing a recurring task moves it to its next due date.",
         handler=_update_state,
         arguments=UpdateTaskState,
         result=results.CHANGED,
