@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
@@ -155,9 +156,13 @@ def owner_answer(answer: AppAnswer, name: str) -> Answer:
     assert isinstance(owner, dict)
     version = owner["version"]
     assert isinstance(version, int)
-    return Answer(
-        answer, status=201 if answer.get("outcome") == "created" else 200, version=version
-    )
+    return Answer(answer, version=version)
+
+
+def made_answer(answer: AppAnswer, name: str) -> Answer:
+    """Return an answer as `owner_answer`, with 201 when the project or topic is new."""
+    status = 201 if answer.get("outcome") == "created" else 200
+    return replace(owner_answer(answer, name), status=status)
 
 
 async def _list(call: Call[OwnersQuery, None]) -> Answer:
@@ -177,7 +182,7 @@ async def _create(call: Call[None, NewProject]) -> Answer:
         slug=given.get("slug"),
         description=given.get("description"),
     )
-    return owner_answer(answer, "project")
+    return made_answer(answer, "project")
 
 
 async def _get(call: Call[None, None]) -> Answer:
@@ -195,7 +200,7 @@ async def _put(call: Call[None, ProjectChange]) -> Answer:
         description=given.get("description", UNSET),
         expected_version=call.expected_version,
     )
-    return owner_answer(answer, "project")
+    return made_answer(answer, "project")
 
 
 async def _update(call: Call[None, ProjectChange]) -> Answer:

@@ -17,7 +17,7 @@ from remembrancer.http.parsing import Shape
 from remembrancer.http.rest.item_bodies import text
 from remembrancer.http.rest.item_shapes import BriefItem, MomentShape
 from remembrancer.http.rest.names import Named, optional
-from remembrancer.http.rest.projects import Name, OwnersQuery, owner_answer
+from remembrancer.http.rest.projects import Name, OwnersQuery, made_answer, owner_answer
 from remembrancer.http.route_table import Route
 
 TopicKind = Literal["topic", "profile", "project", "system"]
@@ -116,7 +116,7 @@ async def _create(call: Call[None, NewTopic]) -> Answer:
     answer = await topics.create_topic(
         call.app, call.caller, slug=call.body.slug, **_given(call.body)
     )
-    return owner_answer(answer, "topic")
+    return made_answer(answer, "topic")
 
 
 async def _get(call: Call[None, None]) -> Answer:
@@ -131,7 +131,7 @@ async def _put(call: Call[None, TopicChange]) -> Answer:
         expected_version=call.expected_version,
         **_given(call.body),
     )
-    return owner_answer(answer, "topic")
+    return made_answer(answer, "topic")
 
 
 async def _update(call: Call[None, TopicChange]) -> Answer:
