@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field, replace
 
+from remembrancer.app.context.cache import FirstLevel
 from remembrancer.app.settings import load_settings
 from remembrancer.app.state import App
 from remembrancer.core.ids import Namespace
@@ -27,12 +28,22 @@ class Bench:
     sql: SqlStore = field(default_factory=memory_store)
     actor: str = "user"
     causes: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+    bundles: FirstLevel = field(default_factory=FirstLevel)
+    shared: MemoryKeyValue | None = None
+
+    @property
+    def kv(self) -> MemoryKeyValue:
+        """The one key-value store of all its apps."""
+        if self.shared is None:
+            self.shared = MemoryKeyValue(self.runtime)
+        return self.shared
 
     @property
     def app(self) -> App:
         return App(
             sql=self.sql,
-            kv=MemoryKeyValue(self.runtime),
+            kv=self.kv,
+            bundles=self.bundles,
             runtime=self.runtime,
             settings=load_settings({"CHATBOX_API_KEY": OWNER_KEY}),
         )
