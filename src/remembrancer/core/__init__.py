@@ -1,1 +1,4 @@
-"""Pure domain rules: standard library only, no clock, randomness, environment or I/O. Any ring may import it."""
+"""Pure domain rules: standard library only, no clock, randomness, environment or I/O.
+
+Any ring may import it.
+"""

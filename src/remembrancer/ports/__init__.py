@@ -1,1 +1,4 @@
-"""Protocols around the platform, with frozen value types. No implementation lives here; store, app and the drivers import it."""
+"""Protocols around the platform, with frozen value types.
+
+No implementation lives here; store, app and the drivers import it.
+"""
