@@ -139,7 +139,7 @@ async def test_words_given_with_an_item_edit_it() -> None:
     item_id = id_of(await create_item(bench.app, bench.caller(), {"title": "t"}))
     call = {"project": "花园", "item_id": item_id, "title": "新", "description": "d"}
     for _ in range(2):
-        item = item_of(await set_active_objective(bench.app, bench.caller(), **call))  # type: ignore[arg-type]
+        item = item_of(await set_active_objective(bench.app, bench.caller(), **call))
         assert (item["title"], item["content"]) == ("新", "d")
 
 
@@ -180,7 +180,7 @@ async def test_an_unsound_goal_is_refused(given: dict[str, str], error: type[Exc
     bench = Bench()
     await garden(bench)
     with pytest.raises(error):
-        await set_active_objective(bench.app, bench.caller(), project="花园", **given)  # type: ignore[arg-type]
+        await set_active_objective(bench.app, bench.caller(), project="花园", **given)
     assert await objective(bench) is None
 
 

@@ -50,6 +50,9 @@ class Interleaved:
     def bookmark(self) -> str | None:
         return None
 
+    async def scrub(self) -> None:
+        await self.inner.scrub()
+
 
 async def test_two_writers_in_two_processes_cannot_close_a_circle() -> None:
     inner = memory_store()

@@ -23,7 +23,6 @@ from remembrancer.app.relations import (
 from remembrancer.core import limits
 from remembrancer.core.errors import Conflict, InvalidInput, LimitExceeded, NotFound
 from remembrancer.core.limits import SQL_BATCH_STATEMENTS_MAX
-from remembrancer.core.values import JSON
 from remembrancer.testing.stores import CountingStore, memory_store
 
 
@@ -36,9 +35,9 @@ async def items(bench: Bench, count: int, **given: object) -> list[str]:
     return made
 
 
-async def states(bench: Bench) -> dict[str, tuple[JSON, JSON]]:
+async def states(bench: Bench) -> dict[str, tuple[object, object]]:
     rows = await bench.rows("SELECT id, state, superseded_by FROM items")
-    return {str(row["id"]): (str(row["state"]), row["superseded_by"]) for row in rows}  # type: ignore[dict-item]
+    return {str(row["id"]): (str(row["state"]), row["superseded_by"]) for row in rows}
 
 
 async def events(bench: Bench) -> int:

@@ -96,9 +96,11 @@ async def create_topic(
     *Shape:* answers `{"topic", "outcome": "created"}`. *Raises:* InvalidInput, LimitExceeded,
     Conflict when the name, or a slug that is given, exists. *Promise:* two round trips.
     """
+    if "name" not in given:
+        raise InvalidInput("a topic needs a name", hint="give a name", field="name")
 
     async def decide() -> Plan:
-        present = await _read(app, caller, slug, given.get("name"))
+        present = await _read(app, caller, slug, given["name"])
         taken = None if slug is None else slugify(slug)
         if taken in present:
             raise Conflict(

@@ -13,6 +13,7 @@ from remembrancer.core.errors import NotFound
 from remembrancer.core.ids import Namespace, item_stream
 from remembrancer.core.items.record import ItemRecord, Owner, References
 from remembrancer.core.ledger.events import Draft, Head
+from remembrancer.core.projects.decide import spellings
 from remembrancer.core.values import JSON, canonical_json
 from remembrancer.ports.sql import Outcome, Row, Statement
 from remembrancer.store import ledger
@@ -135,15 +136,15 @@ def require(items: dict[str, LoadedItem], id_: str) -> LoadedItem:
 def owner_statement(namespace: Namespace, table: str, slugs: Sequence[str], name: str) -> Statement:
     """Return the statement that reads projects or topics by slug or name, of those not deleted.
 
-    *Shape:* the name is compared without regard to the case of Latin letters.
+    *Shape:* the name is compared without regard to case.
     """
     assert table in ("projects", "topics")
     return Statement(
         f"SELECT o.* FROM json_each(?2) AS j CROSS JOIN {table} AS o"
         " ON o.namespace = ?1 AND o.slug = j.value AND o.state = 'active' UNION"
-        f" SELECT o.* FROM {table} AS o WHERE o.namespace = ?1 AND o.state = 'active'"
-        " AND o.name = ?3 COLLATE NOCASE",
-        (namespace, canonical_json(list(slugs)), name),
+        f" SELECT o.* FROM json_each(?3) AS j CROSS JOIN {table} AS o INDEXED BY {table}_name"
+        " ON o.namespace = ?1 AND o.name = j.value COLLATE NOCASE AND o.state = 'active'",
+        (namespace, canonical_json(list(slugs)), canonical_json(spellings(name))),
     )
 
 

@@ -17,6 +17,7 @@ from remembrancer.core.items.fields import CURRENT_STATES
 from remembrancer.core.items.record import ItemRecord, References
 from remembrancer.core.ledger.changes import apply_changes
 from remembrancer.core.ledger.events import Draft, Head
+from remembrancer.core.projects.decide import spellings
 from remembrancer.core.projects.record import OwnerRecord, recount
 from remembrancer.core.values import canonical_json
 from remembrancer.ports.sql import Outcome, Row, SqlStore, Statement
@@ -33,8 +34,9 @@ from remembrancer.store.record_table import RecordTable
 class Choice:
     """Which projects or topics a read is about.
 
-    *Shape:* `order` and `limit` apply to the rows; `ids` is a SELECT of ids in which `?1` is the
-    namespace and `{source}` the table; `values` are bound from `?3` on; `position` None is now.
+    *Shape:* `ids` is a SELECT of ids in which `?1` is the namespace, `{source}` the table and
+    `{by_name}` the hint to look names up in its index; `values` are bound from `?3` on; `order`
+    is that of the rows; `position` None is now.
     """
 
     table: RecordTable
@@ -99,15 +101,15 @@ VIEW_STATEMENTS: Final = 6
 def named(
     table: RecordTable, namespace: Namespace, slugs: Sequence[str], *, name: str | None = None
 ) -> Choice:
-    """Choose by slug, or by name without regard to the case of Latin letters."""
+    """Choose by slug, or by name without regard to case."""
     return Choice(
         table,
         namespace,
         "SELECT n.id FROM json_each(?3) AS j CROSS JOIN {source} AS n"
         " ON n.namespace = ?1 AND n.slug = j.value AND n.state = 'active'"
-        " UNION SELECT n.id FROM {source} AS n WHERE n.namespace = ?1 AND n.state = 'active'"
-        " AND n.name = ?4 COLLATE NOCASE",
-        (canonical_json(list(slugs)), name or ""),
+        " UNION SELECT n.id FROM json_each(?4) AS j CROSS JOIN {source} AS n{by_name}"
+        " ON n.namespace = ?1 AND n.name = j.value COLLATE NOCASE AND n.state = 'active'",
+        (canonical_json(list(slugs)), canonical_json(spellings(name))),
     )
 
 
@@ -137,7 +139,7 @@ def in_use(namespace: Namespace, *, limit: int) -> Choice:
         f" AND c.name = 'project/' || n.id || '/{state}' AND c.value > 0)"
         for state in CURRENT_STATES
     )
-    order = "objective_since DESC NULLS LAST, {0}.updated_at DESC, {0}.id"
+    order = "objective_since DESC, {0}.updated_at DESC, {0}.id"
     return Choice(
         PROJECTS,
         namespace,
@@ -169,11 +171,18 @@ def _source(table: RecordTable, choice: Choice) -> str:
     )
 
 
+def _chosen(choice: Choice) -> str:
+    # Without statistics the planner would walk all of a namespace by the primary key.
+    by_name = f" INDEXED BY {choice.table.name}_name" if choice.position is None else ""
+    text = choice.ids.replace("{source}", _source(choice.table, choice))
+    return text.replace("{by_name}", by_name)
+
+
 def view_statements(choice: Choice) -> list[Statement]:
     """Return the statements that read what answers show, and the heads for writing."""
     table = choice.table
     owners, items = _source(table, choice), _source(ITEMS, choice)
-    chosen = choice.ids.replace("{source}", owners)
+    chosen = _chosen(choice)
     values = (choice.namespace, choice.position or 0, *choice.values)
     among = f"o.namespace = ?1 AND o.id IN ({chosen})"
     chief = (
@@ -243,7 +252,7 @@ def _seen(row: Row, heads: Mapping[str, Head], table: RecordTable) -> Seen:
 
 def objective_statements(choice: Choice) -> list[Statement]:
     """Return the two statements that read the chosen projects' objectives, whatever their state."""
-    chosen = choice.ids.replace("{source}", choice.table.name)
+    chosen = _chosen(choice)
     goal = (
         "FROM projects AS o CROSS JOIN items AS i ON i.namespace = ?1"
         " AND i.id = o.active_objective_id"

@@ -11,7 +11,7 @@ from remembrancer.store.projects import Choice
 
 
 def named(namespace: Namespace, slugs: Sequence[str], *, name: str | None = None) -> Choice:
-    """Choose topics by slug, or by name without regard to the case of Latin letters."""
+    """Choose topics by slug, or by name without regard to case."""
     return owners.named(TOPICS, namespace, slugs, name=name)
 
 

@@ -50,6 +50,19 @@ def check_name(name: str) -> str:
     return text
 
 
+def spellings(name: str | None) -> list[str]:
+    """Return how a name may be stored that is written so, for the store's lookup; empty for None.
+
+    The store compares Latin letters without regard to case; these are the cases of other scripts.
+    What it finds is compared by folding.
+    """
+    if name is None:
+        return []
+    text = " ".join(clean(name).split())
+    forms = (name.strip(), text, text.lower(), text.upper(), text.title(), text.capitalize())
+    return list(dict.fromkeys([*forms, fold(name)]))
+
+
 def check_description(text: str | None) -> str | None:
     """Return the description, or None when empty. *Raises:* LimitExceeded."""
     if text is None or not text.strip():

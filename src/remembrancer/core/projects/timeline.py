@@ -73,7 +73,7 @@ def summarise(event: Event, *, is_item: bool, title: str | None) -> str:
     verb = _VERBS.get(event.kind)
     if verb is None:
         return f"changed {_names(event)} of {thing}"
-    if event.kind == "ItemCreated":
+    if event.kind == "ItemCreated" and title:
         thing = f"the {_after(event, 'kind') or 'item'} {thing}"
     return f"{verb} {thing}{_rest(event)}"
 
