@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal, cast
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from remembrancer.app.items.inputs import ItemInput
 from remembrancer.core import limits
@@ -29,7 +29,15 @@ from remembrancer.http.rest.names import Named, optional
 ItemType = Literal[TaskType, MemoryType]
 """Types of tasks and of memories."""
 
-Priority = Literal[1, 2, 3, "low", "medium", "high"]
+
+def _not_a_boolean(value: object) -> object:
+    # True equals 1, and would be taken for it.
+    if isinstance(value, bool):
+        raise ValueError("a boolean is not a priority")
+    return value
+
+
+Priority = Annotated[Literal[1, 2, 3, "low", "medium", "high"], BeforeValidator(_not_a_boolean)]
 """A priority by number or by word."""
 
 Share = Annotated[float, Field(ge=0, le=1)]
