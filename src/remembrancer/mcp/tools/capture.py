@@ -19,15 +19,24 @@ class Worded(Arguments):
     text: str = named("input", "text", "content", default=...)
 
 
-class QuickCapture(CaptureFields, Worded):
+class Owners(Arguments):
+    """A capture makes a project or topic that is new, so a name does as well as a slug."""
+
+    project: str | None = named("project_slug", "project", "project_name")
+    topic: str | None = named(
+        "group_slug", "topic", "topic_slug", "group", "group_name", "topic_name"
+    )
+
+
+class QuickCapture(Owners, CaptureFields, Worded):
     kind: Kind | None = named("item_kind", "kind")
 
 
-class CaptureContext(MemoryFields, Worded):
+class CaptureContext(Owners, MemoryFields, Worded):
     pass
 
 
-class QuickAddTask(CaptureFields):
+class QuickAddTask(Owners, CaptureFields):
     text: str = named("title", "input", "text", default=...)
 
 

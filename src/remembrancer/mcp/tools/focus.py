@@ -57,7 +57,14 @@ TOOLS: Final[tuple[Tool[App, Any], ...]] = (
         description="A project's objective, next step, blockers and recurring tasks.",
         handler=_context,
         arguments=Focus,
-        result=results.OBJECT,
+        result=results.record(
+            {
+                "project": results.OBJECT_OR_NULL,
+                "strategic_focus": results.OBJECT_OR_NULL,
+                "tactical_next_step": results.OBJECT_OR_NULL,
+                "blockers": results.listed(results.OBJECT),
+            }
+        ),
         scope="memory:read",
         toolsets=frozenset({"essential", "tasks", "context"}),
         read_only=True,
@@ -79,7 +86,7 @@ TOOLS: Final[tuple[Tool[App, Any], ...]] = (
         description="Set untouched tasks that are unpinned and serve no goal to stale.",
         handler=_mark,
         arguments=Stale,
-        result=results.OBJECT,
+        result=results.record({"items": results.listed(results.OBJECT), "marked": results.IDS}),
         scope="memory:write",
         toolsets=frozenset({"tasks"}),
         idempotent=True,

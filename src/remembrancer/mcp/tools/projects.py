@@ -209,7 +209,6 @@ TOOLS: Final[tuple[Tool[App, Any], ...]] = (
         ),
         scope="memory:write",
         toolsets=frozenset({"essential", "tasks", "context"}),
-        idempotent=True,
     ),
     Tool(
         name="get_active_objectives",
