@@ -21,7 +21,7 @@ from remembrancer.core.text.segment import match_expression
 from remembrancer.core.text.slugs import slugify, tag_key
 from remembrancer.core.text.stopwords import is_stop_word
 from remembrancer.core.values import DAY_MS, canonical_json
-from remembrancer.ports.sql import SqlValue
+from remembrancer.store.marks import Marks
 
 OVERLAPPING_EVENTS: Final = 64
 """Events before a position that may be younger than it: writers that overlap. Our choice."""
@@ -30,28 +30,6 @@ CURRENT: Final = "i.state IN ('active', 'dormant', 'stale')"
 """The condition of the partial indexes, word for word, so that they can serve."""
 
 assert CURRENT_STATES == ("active", "dormant", "stale")
-
-
-class Marks:
-    """The bound values of one statement, in the order of their numbered marks; `?1` is the
-    namespace."""
-
-    def __init__(self, namespace: Namespace) -> None:
-        self._values: list[SqlValue] = [namespace]
-
-    def add(self, value: SqlValue) -> str:
-        """Bind a value and return its mark."""
-        self._values.append(value)
-        return f"?{len(self._values)}"
-
-    def many(self, values: Sequence[object]) -> str:
-        """Bind values as one JSON array and return the select that lists them."""
-        return f"(SELECT value FROM json_each({self.add(canonical_json(list(values)))}))"
-
-    @property
-    def values(self) -> tuple[SqlValue, ...]:
-        """The values to bind."""
-        return tuple(self._values)
 
 
 @dataclass(frozen=True, slots=True)

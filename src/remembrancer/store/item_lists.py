@@ -30,7 +30,6 @@ from remembrancer.ports.sql import Row, Statement
 from remembrancer.store.item_filters import (
     CURRENT,
     Asked,
-    Marks,
     conditions,
     moment_sql,
     owner_slugs,
@@ -38,6 +37,7 @@ from remembrancer.store.item_filters import (
     scoped_match,
 )
 from remembrancer.store.items import ITEM_COLUMNS, item_of
+from remembrancer.store.marks import Marks
 
 COLUMNS: Final = ", ".join(f"i.{name.strip()}" for name in ITEM_COLUMNS.split(","))
 """The columns of an item, of the table or twin that is called `i`."""

@@ -8,8 +8,9 @@ from remembrancer.core.ids import RELATIONS, Namespace
 from remembrancer.core.moments import PastMoment
 from remembrancer.core.values import JSON, canonical_json
 from remembrancer.ports.sql import Statement
-from remembrancer.store.item_filters import Marks, moment_sql, valid_sql
+from remembrancer.store.item_filters import moment_sql, valid_sql
 from remembrancer.store.ledger import EVENT_COLUMNS
+from remembrancer.store.marks import Marks
 
 
 def edges_statement(namespace: Namespace, item_id: str, moment: PastMoment) -> Statement:

@@ -14,6 +14,7 @@ from remembrancer.core.items.fields import DEFAULTS
 from remembrancer.core.ledger.events import FORGOTTEN
 from remembrancer.core.values import canonical_json
 from remembrancer.ports.sql import Statement
+from remembrancer.store.marks import Marks
 from remembrancer.store.record_table import ColumnType, Placed, RecordTable
 
 _JSON: Final = ("tags", "source_message_ids", "steps", "notes", "decisions", "problems")
@@ -110,46 +111,34 @@ def _tag_statements(round_: Sequence[Placed], shadow: str) -> list[Statement]:
         come += [[tag, placed.id, name] for tag, name in after.items() if before.get(tag) != name]
     result: list[Statement] = []
     if gone:
-        result.append(
-            Statement(
-                f"DELETE FROM {shadow}item_tags WHERE namespace = ?1 AND (tag, item_id) IN"
-                " (SELECT value ->> 0, value ->> 1 FROM json_each(?2))",
-                (namespace, canonical_json(gone)),
-            )
+        marks = Marks(namespace)
+        sql = (
+            f"DELETE FROM {shadow}item_tags WHERE (namespace, tag, item_id) IN"
+            f" (SELECT ?1, column1, column2 FROM {marks.rows(gone)})"
         )
+        result.append(Statement(sql, marks.values))
     if come:
-        result.append(
-            Statement(
-                f"INSERT INTO {shadow}item_tags (namespace, tag, item_id, name)"
-                " SELECT ?1, value ->> 0, value ->> 1, value ->> 2 FROM json_each(?2)",
-                (namespace, canonical_json(come)),
-            )
+        marks = Marks(namespace)
+        sql = (
+            f"INSERT INTO {shadow}item_tags (namespace, tag, item_id, name)"
+            f" SELECT ?1, column1, column2, column3 FROM {marks.rows(come)}"
         )
+        result.append(Statement(sql, marks.values))
     return result
 
 
 def _search_statements(round_: Sequence[Placed], shadow: str) -> list[Statement]:
     namespace = round_[0].event.namespace
     changed = [placed for placed in round_ if placed.event.changes.keys() & _SEARCHED]
-    old = [placed.id for placed in changed if placed.event.version > 1]
-    result: list[Statement] = []
-    if old:
-        result.append(
-            Statement(
-                f"DELETE FROM {shadow}search WHERE rowid IN (SELECT i.seq FROM json_each(?2) AS j"
-                f" CROSS JOIN {shadow}items AS i ON i.namespace = ?1 AND i.id = j.value)",
-                (namespace, canonical_json(old)),
-            )
-        )
-    if changed:
-        rows = [[placed.id, *search_columns(placed.after)] for placed in changed]
-        result.append(
-            Statement(
-                f"INSERT INTO {shadow}search (rowid, scope, title, body, tags)"
-                " SELECT i.seq, ?3, j.value ->> 1, j.value ->> 2, j.value ->> 3"
-                f" FROM json_each(?2) AS j CROSS JOIN {shadow}items AS i"
-                " ON i.namespace = ?1 AND i.id = (j.value ->> 0)",
-                (namespace, canonical_json(rows), scope_word(namespace)),
-            )
-        )
-    return result
+    if not changed:
+        return []
+    marks = Marks(namespace)
+    scope = marks.add(scope_word(namespace))
+    rows = marks.rows([[placed.id, *search_columns(placed.after)] for placed in changed])
+    # An edited item's row is replaced.
+    sql = (
+        f"INSERT OR REPLACE INTO {shadow}search (rowid, scope, title, body, tags)"
+        f" SELECT i.seq, {scope}, j.column2, j.column3, j.column4 FROM {rows} AS j"
+        f" CROSS JOIN {shadow}items AS i ON i.namespace = ?1 AND i.id = j.column1"
+    )
+    return [Statement(sql, marks.values)]

@@ -22,7 +22,8 @@ from remembrancer.core.ledger.events import (
     seal,
 )
 from remembrancer.core.values import JSON, Caller, canonical_json
-from remembrancer.ports.sql import Row, SqlStore, Statement
+from remembrancer.ports.sql import Row, SqlStore, SqlValue, Statement
+from remembrancer.store.marks import Marks
 from remembrancer.store.projections import bump_scopes, project
 from remembrancer.store.record_table import Placed, load_json
 
@@ -82,7 +83,7 @@ def place(
 
 def append(sealed: Sequence[Sealed], placed: Sequence[Placed]) -> list[Statement]:
     """Return the batch that writes events, projections, counters and scope versions."""
-    rows = [
+    rows: list[list[SqlValue]] = [
         [
             entry.event.stream,
             entry.event.version,
@@ -97,24 +98,25 @@ def append(sealed: Sequence[Sealed], placed: Sequence[Placed]) -> list[Statement
         ]
         for entry in sealed
     ]
-    columns = ", ".join(f"value ->> {index}" for index in range(10))
-    events = Statement(
+    marks = Marks(sealed[0].event.namespace)
+    # Positions are given in the order of the rows.
+    sql = (
         "INSERT INTO events (namespace, stream, version, kind, actor, at_ms, cause, body, salt,"
-        f" body_hash, chain) SELECT ?1, {columns} FROM json_each(?2) ORDER BY key",
-        (sealed[0].event.namespace, canonical_json(rows)),
+        f" body_hash, chain) SELECT ?1, * FROM {marks.rows(rows)}"
     )
-    return [events, *project(placed), *bump_scopes(placed)]
+    return [Statement(sql, marks.values), *project(placed), *bump_scopes(placed)]
 
 
 def heads_statement(namespace: Namespace, streams: Sequence[Stream]) -> Statement:
     """Return the statement that reads the last version and chain value of streams."""
-    return Statement(
-        "SELECT e.stream, e.version, e.chain FROM json_each(?2) AS j"
-        " CROSS JOIN events AS e ON e.namespace = ?1 AND e.stream = j.value AND e.version ="
-        " (SELECT version FROM events WHERE namespace = ?1 AND stream = j.value"
-        " ORDER BY version DESC LIMIT 1)",
-        (namespace, canonical_json(list(streams))),
+    marks = Marks(namespace)
+    sql = (
+        f"SELECT e.stream, e.version, e.chain FROM {marks.rows([[one] for one in streams])} AS j"
+        " CROSS JOIN events AS e ON e.namespace = ?1 AND e.stream = j.column1 AND e.version ="
+        " (SELECT version FROM events WHERE namespace = ?1 AND stream = j.column1"
+        " ORDER BY version DESC LIMIT 1)"
     )
+    return Statement(sql, marks.values)
 
 
 def heads(rows: Sequence[Row]) -> dict[str, Head]:

@@ -17,10 +17,11 @@ from remembrancer.core.items import derive
 from remembrancer.core.projects.decide import DEFAULTS as PROJECT_FIELDS
 from remembrancer.core.relations.decide import split_key
 from remembrancer.core.topics.decide import DEFAULTS as TOPIC_FIELDS
-from remembrancer.core.values import canonical_json
-from remembrancer.ports.sql import Statement
+from remembrancer.core.values import JSON, canonical_json
+from remembrancer.ports.sql import SqlValue, Statement
 from remembrancer.store.access import project_keys
 from remembrancer.store.items_projection import project_items
+from remembrancer.store.marks import Marks
 from remembrancer.store.record_table import ColumnType, Placed, RecordTable
 
 TABLES: Final = (
@@ -83,15 +84,14 @@ def bump_scopes(batch: Sequence[Placed]) -> list[Statement]:
             touched |= {"startup", "names"}
     if not touched:
         return []
-    namespace = batch[0].event.namespace
-    return [
-        Statement(
-            "INSERT INTO scope_versions (namespace, scope, version)"
-            " SELECT ?1, value, 1 FROM json_each(?2) WHERE 1"
-            " ON CONFLICT (namespace, scope) DO UPDATE SET version = version + 1",
-            (namespace, canonical_json(sorted(touched))),
-        )
-    ]
+    marks = Marks(batch[0].event.namespace)
+    scopes = marks.rows([[scope] for scope in sorted(touched)])
+    sql = (
+        "INSERT INTO scope_versions (namespace, scope, version)"
+        f" SELECT ?1, column1, 1 FROM {scopes} WHERE 1"
+        " ON CONFLICT (namespace, scope) DO UPDATE SET version = version + 1"
+    )
+    return [Statement(sql, marks.values)]
 
 
 def _rounds(batch: Sequence[Placed]) -> list[list[Placed]]:
@@ -112,85 +112,87 @@ def _count(batch: Sequence[Placed], shadow: str) -> list[Statement]:
         if placed.event.stream.startswith("item/"):
             total.update(derive.counters(placed.after))
             total.subtract(derive.counters(placed.before))
-    rows: list[list[str | int]] = [[name, value] for name, value in sorted(total.items()) if value]
+    rows: list[list[SqlValue]] = [[name, value] for name, value in sorted(total.items()) if value]
     result = [] if not rows else [_counters(batch[0].event.namespace, rows, "value +", shadow)]
     moments = [
         placed.event.at_ms for placed in batch if placed.event.kind == "MemoriesConsolidated"
     ]
     if moments:
-        latest: list[list[str | int]] = [["consolidated_at", max(moments)]]
+        latest: list[list[SqlValue]] = [["consolidated_at", max(moments)]]
         result.append(_counters(batch[0].event.namespace, latest, "", shadow))
     return result
 
 
 def _counters(
-    namespace: Namespace, rows: list[list[str | int]], present: str, shadow: str
+    namespace: Namespace, rows: list[list[SqlValue]], present: str, shadow: str
 ) -> Statement:
-    return Statement(
+    marks = Marks(namespace)
+    sql = (
         f"INSERT INTO {shadow}counters (namespace, name, value)"
-        " SELECT ?1, value ->> 0, value ->> 1 FROM json_each(?2) WHERE 1"
-        f" ON CONFLICT (namespace, name) DO UPDATE SET value = {present} excluded.value",
-        (namespace, canonical_json(rows)),
+        f" SELECT ?1, column1, column2 FROM {marks.rows(rows)} WHERE 1"
+        f" ON CONFLICT (namespace, name) DO UPDATE SET value = {present} excluded.value"
     )
+    return Statement(sql, marks.values)
 
 
 def _project_relations(round_: Sequence[Placed], shadow: str) -> list[Statement]:
     namespace = round_[0].event.namespace
     changes = round_[0].event.changes
-    gone = [list(split_key(key)) for key, (before, _) in changes.items() if before is not None]
-    come: list[list[object]] = []
-    for key, (_, edge) in changes.items():
-        if isinstance(edge, dict):
-            come.append(
-                [*split_key(key), edge["confidence"], edge.get("reason"), edge["created_at"]]
-            )
+    gone = [split_key(key) for key, (before, _) in changes.items() if before is not None]
+    come = [
+        [*split_key(key), *(_scalar(edge.get(name)) for name in _EDGE)]
+        for key, (_, edge) in changes.items()
+        if isinstance(edge, dict)
+    ]
     result: list[Statement] = []
     if gone:
-        result.append(
-            Statement(
-                f"DELETE FROM {shadow}relations WHERE namespace = ?1"
-                " AND (source_id, type, target_id) IN"
-                " (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?2))",
-                (namespace, canonical_json(gone)),
-            )
+        marks = Marks(namespace)
+        sql = (
+            f"DELETE FROM {shadow}relations WHERE (namespace, source_id, type, target_id) IN"
+            f" (SELECT ?1, column1, column2, column3 FROM {marks.rows(gone)})"
         )
+        result.append(Statement(sql, marks.values))
     if come:
-        result.append(
-            Statement(
-                f"INSERT INTO {shadow}relations"
-                " (namespace, source_id, type, target_id, confidence, reason, created_at)"
-                " SELECT ?1, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,"
-                " value ->> 5 FROM json_each(?2)",
-                (namespace, canonical_json(come)),
-            )
+        marks = Marks(namespace)
+        sql = (
+            f"INSERT INTO {shadow}relations (namespace, source_id, type, target_id,"
+            f" {', '.join(_EDGE)}) SELECT ?1, * FROM {marks.rows(come)}"
         )
+        result.append(Statement(sql, marks.values))
     return result
+
+
+_EDGE: Final = ("confidence", "reason", "created_at")
+"""What is known of a relation, in the order of its columns."""
+
+
+def _scalar(value: JSON) -> SqlValue:
+    assert value is None or isinstance(value, str | int | float)
+    return value
 
 
 def _project_settings(round_: Sequence[Placed], shadow: str) -> list[Statement]:
     namespace = round_[0].event.namespace
     changes = round_[0].event.changes
-    gone = [name for name, (before, _) in changes.items() if before is not None]
+    gone = [[name] for name, (before, _) in changes.items() if before is not None]
     come = [
         [name, canonical_json(value)] for name, (_, value) in changes.items() if value is not None
     ]
     result: list[Statement] = []
     if gone:
-        result.append(
-            Statement(
-                f"DELETE FROM {shadow}settings WHERE namespace = ?1"
-                " AND name IN (SELECT value FROM json_each(?2))",
-                (namespace, canonical_json(gone)),
-            )
+        marks = Marks(namespace)
+        sql = (
+            f"DELETE FROM {shadow}settings WHERE (namespace, name) IN"
+            f" (SELECT ?1, column1 FROM {marks.rows(gone)})"
         )
+        result.append(Statement(sql, marks.values))
     if come:
-        result.append(
-            Statement(
-                f"INSERT INTO {shadow}settings (namespace, name, value)"
-                " SELECT ?1, value ->> 0, value ->> 1 FROM json_each(?2)",
-                (namespace, canonical_json(come)),
-            )
+        marks = Marks(namespace)
+        sql = (
+            f"INSERT INTO {shadow}settings (namespace, name, value)"
+            f" SELECT ?1, * FROM {marks.rows(come)}"
         )
+        result.append(Statement(sql, marks.values))
     return result
 
 

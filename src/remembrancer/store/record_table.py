@@ -1,9 +1,8 @@
 """Projecting a stream of records into a table and its versioned twin, many events a statement.
 
-A round holds at most one event of each stream, so one statement can serve them all: the rows
-travel as one bound JSON array, and positions are looked up from the events that were written
-before, which makes the same text serve a live batch and a rebuild into shadow tables. It knows
-no rule of any area.
+A round holds at most one event of each stream, so one statement can serve them all. Positions are
+looked up from the events that were written before, which makes the same text serve a live batch
+and a rebuild into shadow tables. It knows no rule of any area.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from remembrancer.core.ledger.changes import Fields
 from remembrancer.core.ledger.events import Event
 from remembrancer.core.values import JSON, canonical_json
 from remembrancer.ports.sql import Row, SqlValue, Statement
+from remembrancer.store.marks import Marks
 
 ColumnType = Literal["text", "integer", "real", "flag", "json"]
 
@@ -94,7 +94,7 @@ class RecordTable:
             f"INSERT INTO {shadow}{self.name}"
             f" ({seq}namespace, id, version, position, created_at, updated_at, {names})"
             f" SELECT {position}?1, j.value ->> 0, e.version, e.position, e.at_ms, e.at_ms,"
-            f" {values} {self._events()} ORDER BY e.position"
+            f" {values} {self._events()}"
         )
         rows = [
             [placed.id, placed.event.version, *(placed.after.get(name) for name in self.columns)]
@@ -110,11 +110,13 @@ class RecordTable:
             for index, name in enumerate(names)
         )
         sets = "".join(f", {name} = j.{name}" for name in names)
+        # MATERIALIZED, and the namespace out of it: else SQLite puts the table first and reads
+        # every row of the namespace for each event.
         sql = (
-            f"UPDATE {shadow}{self.name} AS t"
+            f"WITH j AS MATERIALIZED (SELECT e.namespace, j.value ->> 0 AS id, e.version,"
+            f" e.position, e.at_ms{given} {self._events()}) UPDATE {shadow}{self.name} AS t"
             f" SET version = j.version, position = j.position, updated_at = j.at_ms{sets}"
-            f" FROM (SELECT j.value ->> 0 AS id, e.version, e.position, e.at_ms{given}"
-            f" {self._events()}) AS j WHERE t.namespace = ?1 AND t.id = j.id"
+            " FROM j WHERE t.namespace = j.namespace AND t.id = j.id"
         )
         rows = [
             [placed.id, placed.event.version, *(placed.after.get(name) for name in names)]
@@ -123,23 +125,28 @@ class RecordTable:
         return Statement(sql, (namespace, canonical_json(rows)))
 
     def _close_twins(self, namespace: Namespace, edited: list[Placed], shadow: str) -> Statement:
+        # An event ends the version before its own. The namespace is compared with the rest of
+        # the key, or SQLite would read all twins of the namespace.
+        marks = Marks(namespace)
+        ids = marks.rows([[placed.id] for placed in edited])
         sql = (
-            f"UPDATE {shadow}{self.twin} AS t SET to_position = j.position"
-            " FROM (SELECT i.id, i.position AS from_position, e.position"
-            f" {self._events()} CROSS JOIN {shadow}{self.name} AS i"
-            " ON i.namespace = ?1 AND i.id = (j.value ->> 0)) AS j"
-            " WHERE t.namespace = ?1 AND t.id = j.id AND t.from_position = j.from_position"
+            f"UPDATE {shadow}{self.twin} AS t SET to_position = (SELECT e.position"
+            f" FROM events AS e WHERE e.namespace = ?1 AND e.stream = '{self.prefix}' || t.id"
+            " AND e.version = t.version + 1) WHERE (t.namespace, t.id, t.from_position) IN"
+            f" (SELECT i.namespace, i.id, i.position FROM {ids} AS j"
+            f" CROSS JOIN {shadow}{self.name} AS i ON i.namespace = ?1 AND i.id = j.column1)"
         )
-        rows = [[placed.id, placed.event.version] for placed in edited]
-        return Statement(sql, (namespace, canonical_json(rows)))
+        return Statement(sql, marks.values)
 
     def _open_twins(self, namespace: Namespace, round_: Sequence[Placed], shadow: str) -> Statement:
+        marks = Marks(namespace)
+        ids = marks.rows([[placed.id] for placed in round_])
         sql = (
             f"INSERT INTO {shadow}{self.twin} SELECT i.*, i.position, NULL"
-            f" FROM json_each(?2) AS j CROSS JOIN {shadow}{self.name} AS i"
-            " ON i.namespace = ?1 AND i.id = j.value"
+            f" FROM {ids} AS j CROSS JOIN {shadow}{self.name} AS i"
+            " ON i.namespace = ?1 AND i.id = j.column1"
         )
-        return Statement(sql, (namespace, canonical_json([placed.id for placed in round_])))
+        return Statement(sql, marks.values)
 
     def _events(self) -> str:
         return _READ.format(prefix=f"'{self.prefix}'")

@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.core.items.record import ItemRecord, References
+from remembrancer.core.search.ranking import MATCHED_ROWS_MAX
 from remembrancer.core.values import canonical_json
 from remembrancer.ports.sql import Row, Statement
-from remembrancer.store.item_filters import Asked, Marks, conditions, scoped_match
+from remembrancer.store.item_filters import Asked, conditions, scoped_match
 from remembrancer.store.item_lists import COLUMNS, owner_columns, records_of
+from remembrancer.store.marks import Marks
 
-MATCHES_READ_MAX: Final = 2_000
+MATCHES_READ_MAX: Final = MATCHED_ROWS_MAX
 """Matches that one search looks at, the newest first: reached only when each of its terms is
-common. Source: DESIGN section 14, rows of a recall."""
+common. As many as the chosen terms of other queries may have."""
 
 TITLE_WEIGHT: Final = 4.0
 TAGS_WEIGHT: Final = 2.0

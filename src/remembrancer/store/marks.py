@@ -1,0 +1,55 @@
+"""The bound values of a statement, and how a list of rows becomes one of its sources.
+
+D1 binds a hundred values at most and counts a read for each element that `json_each` gives, but
+none for a VALUES clause. So few rows are bound value by value, and many travel as one JSON array;
+the text around them is the same. It knows no table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from remembrancer.core.ids import Namespace
+from remembrancer.core.values import canonical_json
+from remembrancer.ports.sql import SqlValue
+
+LISTED_VALUES_MAX: Final = 60
+"""Values that one list binds singly; leaves 40 of D1's hundred for the rest. Our choice."""
+
+
+class Marks:
+    """The bound values of one statement, in the order of their numbered marks; `?1` is the
+    namespace."""
+
+    def __init__(self, namespace: Namespace) -> None:
+        self._values: list[SqlValue] = [namespace]
+        self._listed = 0
+
+    def add(self, value: SqlValue) -> str:
+        """Bind a value and return its mark."""
+        self._values.append(value)
+        return f"?{len(self._values)}"
+
+    def many(self, values: Sequence[SqlValue]) -> str:
+        """Bind values and return the select that lists them in a column `value`."""
+        return f"(SELECT column1 AS value FROM {self.rows([[value] for value in values])})"
+
+    def rows(self, rows: Sequence[Sequence[SqlValue]]) -> str:
+        """Bind rows of equal length and return the source of them.
+
+        *Shape:* columns `column1`, `column2`, …; rows in the order given.
+        """
+        count = sum(len(row) for row in rows)
+        if not rows or self._listed + count > LISTED_VALUES_MAX:
+            width = len(rows[0]) if rows else 1
+            names = ", ".join(f"value ->> {index} AS column{index + 1}" for index in range(width))
+            return f"(SELECT {names} FROM json_each({self.add(canonical_json(rows))}))"
+        self._listed += count
+        marks = (f"({', '.join(self.add(value) for value in row)})" for row in rows)
+        return f"(VALUES {', '.join(marks)})"
+
+    @property
+    def values(self) -> tuple[SqlValue, ...]:
+        """The values to bind."""
+        return tuple(self._values)

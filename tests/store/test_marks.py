@@ -1,0 +1,54 @@
+"""Marks: few rows are bound value by value, many as one JSON array, and both read alike."""
+
+from __future__ import annotations
+
+import pytest
+
+from remembrancer.core.ids import Namespace
+from remembrancer.ports.sql import SqlValue, Statement
+from remembrancer.store.marks import LISTED_VALUES_MAX, Marks
+from remembrancer.testing.stores import memory_store
+
+ME = Namespace("me")
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, LISTED_VALUES_MAX // 3, LISTED_VALUES_MAX // 3 + 1])
+async def test_rows_of_any_count_come_back_in_order(count: int) -> None:
+    rows: list[list[SqlValue]] = [[f"值 {number}", number, None] for number in range(count)]
+    marks = Marks(ME)
+    source = marks.rows(rows)
+    columns = "column1, column2, column3" if rows else "column1"
+    [found] = await memory_store().read(
+        [Statement(f"SELECT ?1 AS namespace, {columns} FROM {source}", marks.values)]
+    )
+    assert [list(row.values())[1:] for row in found.rows] == rows
+
+
+def test_few_rows_are_bound_singly_and_many_as_one_array() -> None:
+    few, many = Marks(ME), Marks(ME)
+    assert "json_each" not in few.rows([["a"]] * LISTED_VALUES_MAX)
+    assert len(few.values) == LISTED_VALUES_MAX + 1
+    assert "json_each" in many.rows([["a"]] * (LISTED_VALUES_MAX + 1))
+    assert len(many.values) == 2
+
+
+def test_second_list_is_an_array_when_both_would_bind_too_much() -> None:
+    marks = Marks(ME)
+    assert "json_each" not in marks.many(["a"] * LISTED_VALUES_MAX)
+    assert "json_each" in marks.many(["b"])
+    assert len(marks.values) == LISTED_VALUES_MAX + 2
+
+
+async def test_many_serves_as_a_set_and_as_a_source() -> None:
+    marks = Marks(ME)
+    mark = marks.add("乙")
+    [found] = await memory_store().read(
+        [
+            Statement(
+                f"SELECT ?1 AS namespace, value, {mark} IN {marks.many(['甲', '乙'])} AS is_in"
+                f" FROM {marks.many(['one'])} AS chosen",
+                marks.values,
+            )
+        ]
+    )
+    assert found.rows == [{"namespace": "me", "value": "one", "is_in": 1}]
