@@ -48,17 +48,19 @@ def trim_bundle(bundle: Mapping[str, JSON], max_tokens: int | None) -> dict[str,
         )
     level = str(bundle.get("level"))
     left_out: dict[str, JSON] = {}
+    # What is said of the trimming counts as well.
+    result |= {"left_out": left_out, "tokens": max_tokens}
     if _size(result) > max_tokens:
         result = {name: _shortened(value) for name, value in result.items()}
+        result["left_out"] = left_out
     for name in ORDER.get(level, ()):
         entries = result.get(name)
-        if not isinstance(entries, list):
+        if not isinstance(entries, list) or not entries or _size(result) <= max_tokens:
             continue
+        left_out[name] = len(entries)
         dropped = _entries_to_drop(result, entries, max_tokens)
-        if dropped:
-            result[name] = entries[: len(entries) - dropped]
-            left_out[name] = dropped
-    result["left_out"] = left_out
+        result[name] = entries[: len(entries) - dropped]
+        left_out[name] = dropped
     result["tokens"] = _size(result)
     return result
 
