@@ -67,94 +67,140 @@ SCRIPTS = {
 }
 
 
+@dataclass(slots=True)
+class Day:
+    """What one day made: ids by what they are."""
+
+    agent: Agent
+    words: Script
+    project: str = ""
+    goal: str = ""
+    captured: str = ""
+    task: str = ""
+    habit: str = ""
+    fact: str = ""
+    newer: str = ""
+
+
 @pytest.mark.parametrize("make_agent", [Agent, legacy_agent], ids=["modern", "legacy"])
 @pytest.mark.parametrize("language", SCRIPTS)
 async def test_day_of_one_agent(language: str, make_agent: Callable[[], Agent]) -> None:
-    agent, words = make_agent(), SCRIPTS[language]
-    await agent.call("update_app_settings", time_zone="Asia/Shanghai")
+    day = Day(make_agent(), SCRIPTS[language])
+    await day.agent.call("update_app_settings", time_zone="Asia/Shanghai")
+    await _begin(day)
+    await _capture(day)
+    await _edit(day)
+    day.agent.wait(48)
+    await _complete(day)
+    await _load_all_levels(day)
+    before_change = day.agent.bench.runtime.now_ms()
+    day.agent.wait(1)
+    await _supersede(day)
+    await _travel(day, before_change)
+    await _undo_and_redo(day)
+
+
+async def _begin(day: Day) -> None:
+    agent, words = day.agent, day.words
     empty = await agent.call("get_startup_context")
     assert empty["active_goals"] == [] and empty["profile"] is None
-
-    # Capture: a project with its goal, a line with markers, a task, a habit, a fact.
-    project = (await agent.call("create_project", name=words.project))["project"]["slug"]
+    project = await agent.call("create_project", name=words.project)
+    day.project = project["project"]["slug"]
     await agent.call("upsert_group", name=words.topic, retrieval_priority=5)
-    goal = (await agent.call("set_active_objective", project_slug=project, title=words.goal))[
-        "item"
-    ]["id"]
+    goal = await agent.call("set_active_objective", project_slug=day.project, title=words.goal)
+    day.goal = goal["item"]["id"]
+
+
+async def _capture(day: Day) -> None:
+    agent, words = day.agent, day.words
     captured = (await agent.call("quick_capture", input=words.capture))["item"]
     assert captured["title"] == words.capture_title
     assert captured["due_at"] == "2026-03-02T07:00:00Z"
-    assert captured["tags"] == [words.tag] and captured["project"]["slug"] == project
-    task = (await agent.call("quick_add_task", title=words.task, project_slug=project))["item"]
-    assert task["priority"] == 3
-    habit = await agent.make(
+    assert captured["tags"] == [words.tag] and captured["project"]["slug"] == day.project
+    task = await agent.call("quick_add_task", title=words.task, project_slug=day.project)
+    assert task["item"]["priority"] == 3
+    day.captured, day.task = captured["id"], task["item"]["id"]
+    day.habit = await agent.make(
         words.habit, due=words.due, recurrence_kind="daily", recurrence_interval=1
     )
     conflicts = await agent.call("find_semantic_conflicts", query=words.fact)
     assert conflicts["matches"] == []
-    fact = (await agent.call("capture_context", input=words.fact, group_name=words.topic))["item"]
+    fact = await agent.call("capture_context", input=words.fact, group_name=words.topic)
+    day.fact = fact["item"]["id"]
 
-    # List and update.
-    by_tag = await agent.call("list_items", tags=[words.tag])
-    assert ids_of(by_tag) == [captured["id"]]
+
+async def _edit(day: Day) -> None:
+    agent, words = day.agent, day.words
+    assert ids_of(await agent.call("list_items", tags=[words.tag])) == [day.captured]
     edited = await agent.call(
         "update_item",
-        id=task["id"],
+        id=day.task,
         steps=[words.step],
-        objective_id=goal,
+        objective_id=day.goal,
         add_note=words.note,
         due=words.due,
     )
     assert edited["item"]["due_at"] == "2026-03-02T01:00:00Z"
-    assert (await agent.call("get_focus_task", project_slug=project))["item"]["id"] == task["id"]
+    focus = await agent.call("get_focus_task", project_slug=day.project)
+    assert focus["item"]["id"] == day.task
 
-    # Complete a recurring task, two days late; and the other one for good.
-    agent.wait(48)
-    done = (await agent.call("update_task_state", id=habit, action="complete"))["item"]
+
+async def _complete(day: Day) -> None:
+    """Complete the habit two days late, and the task for good."""
+    agent = day.agent
+    done = (await agent.call("update_task_state", id=day.habit, action="complete"))["item"]
     assert (done["lifecycle_state"], done["due_at"]) == ("active", "2026-03-04T01:00:00Z")
-    finished = await agent.call("update_task_state", id=task["id"], action="complete")
+    finished = await agent.call("update_task_state", id=day.task, action="complete")
     assert finished["item"]["completed"] is True
-    before_change = agent.bench.runtime.now_ms()
 
-    # All four levels.
+
+async def _load_all_levels(day: Day) -> None:
+    agent = day.agent
     startup = await agent.call("get_startup_context")
-    assert ids_of(startup, "active_goals") == [goal]
-    assert [one["slug"] for one in startup["active_projects"]] == [project]
-    topic = await agent.call("load_context", level="topic_summary", topic=words.topic)
-    assert topic["canonical_item"]["id"] == fact["id"]
-    level = await agent.call("load_context", level="project", project_slug=project)
-    assert level["active_objective"]["id"] == goal
-    assert captured["id"] in ids_of(level, "active_items")
+    assert ids_of(startup, "active_goals") == [day.goal]
+    assert [one["slug"] for one in startup["active_projects"]] == [day.project]
+    topic = await agent.call("load_context", level="topic_summary", topic=day.words.topic)
+    assert topic["canonical_item"]["id"] == day.fact
+    level = await agent.call("load_context", level="project", project_slug=day.project)
+    assert level["active_objective"]["id"] == day.goal
+    assert day.captured in ids_of(level, "active_items")
     raw = await agent.call("load_context", kinds=["memory"])
-    assert ids_of(raw) == [fact["id"]]
+    assert ids_of(raw) == [day.fact]
 
-    # Supersede, and find only what is true now.
-    agent.wait(1)
-    newer = (await agent.call("capture_context", input=words.newer_fact, topic=words.topic))["item"]
+
+async def _supersede(day: Day) -> None:
+    """Save what is true now, and find only that."""
+    agent, words = day.agent, day.words
+    newer = await agent.call("capture_context", input=words.newer_fact, topic=words.topic)
+    day.newer = newer["item"]["id"]
     await agent.call(
-        "supersede_items", source_item_id=newer["id"], target_item_ids=[fact["id"]], reason="test"
+        "supersede_items", source_item_id=day.newer, target_item_ids=[day.fact], reason="test"
     )
     found = await agent.call("semantic_search", query=words.question)
-    assert [match["item"]["id"] for match in found["matches"]] == [newer["id"]]
+    assert [match["item"]["id"] for match in found["matches"]] == [day.newer]
     both = await agent.call("semantic_search", query=words.question, include_obsolete=True)
-    assert {match["item"]["id"] for match in both["matches"]} == {fact["id"], newer["id"]}
+    assert {match["item"]["id"] for match in both["matches"]} == {day.fact, day.newer}
 
-    # Time travel: what was then is what it was.
-    then = await agent.call("list_items", kinds=["memory"], as_of=_iso(before_change))
-    assert [(item["id"], item["lifecycle_state"]) for item in then["items"]] == [
-        (fact["id"], "active")
-    ]
-    now = await agent.call("list_items", kinds=["memory"], current_only=True)
-    assert ids_of(now) == [newer["id"]]
 
-    # Undo, and redo.
-    taken_back = await agent.call("undo", id=fact["id"])
+async def _travel(day: Day, at_ms: int) -> None:
+    """What was then is what it was; now it is otherwise."""
+    then = await day.agent.call("list_items", kinds=["memory"], as_of=_iso(at_ms))
+    states = [(item["id"], item["lifecycle_state"]) for item in then["items"]]
+    assert states == [(day.fact, "active")]
+    was = await day.agent.call("get_item", id=day.fact, as_of=_iso(at_ms))
+    assert was["item"]["lifecycle_state"] == "active"
+    now = await day.agent.call("list_items", kinds=["memory"], current_only=True)
+    assert ids_of(now) == [day.newer]
+
+
+async def _undo_and_redo(day: Day) -> None:
+    agent = day.agent
+    taken_back = await agent.call("undo", id=day.fact)
     assert taken_back["item"]["lifecycle_state"] == "active"
-    again = await agent.call("redo", id=fact["id"])
+    again = await agent.call("redo", id=day.fact)
     assert again["item"]["lifecycle_state"] == "superseded"
-    history = await agent.call("item_history", id=fact["id"])
-    kinds = [event["kind"] for event in history["events"]]
-    assert len(kinds) == 4 and kinds[-1] == "ItemCreated"
+    events = (await agent.call("item_history", id=day.fact))["events"]
+    assert len(events) == 4 and events[-1]["kind"] == "ItemCreated"
 
 
 def _iso(at_ms: int) -> str:
