@@ -79,7 +79,9 @@ async def update_task_state(
         if action == "complete":
             due = None
             if occurrence_due_at is not None:
-                due = parse_date(occurrence_due_at, now_ms=at.now_ms, zone=at.zone).at_ms
+                due = parse_date(
+                    occurrence_due_at, now_ms=at.now_ms, zone=at.zone, field="occurrence_due_at"
+                ).at_ms
             return rules.complete_item(fields, at=at, occurrence_ms=due)
         if action == "ignore":
             return rules.ignore_item(fields, at=at)
@@ -91,7 +93,7 @@ async def update_task_state(
         if until is None and isinstance(snoozed, int) and snoozed > at.now_ms:
             return None
         if until is not None:
-            until_ms = parse_date(until, now_ms=at.now_ms, zone=at.zone).at_ms
+            until_ms = parse_date(until, now_ms=at.now_ms, zone=at.zone, field="until").at_ms
         else:
             hours = around.settings["default_snooze_hours"]
             assert isinstance(hours, int)

@@ -63,8 +63,7 @@ def update_settings(present: Mapping[str, JSON], given: Mapping[str, JSON]) -> D
 
 def _check(name: str, value: JSON) -> JSON:
     if name == "time_zone":
-        load_zone(str(value))
-        return value
+        return _check_zone(name, value)
     if name in ("default_quick_add_priority", "default_capture_kind"):
         allowed = tuple(PRIORITIES) if name == "default_quick_add_priority" else KINDS
         if value not in allowed:
@@ -75,4 +74,12 @@ def _check(name: str, value: JSON) -> JSON:
     maximum = UPCOMING_DAYS_MAX if name == "default_upcoming_days" else SNOOZE_HOURS_MAX
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= maximum:
         raise InvalidInput(f"{name} {value!r} is out of range", hint=f"1 to {maximum}", field=name)
+    return value
+
+
+def _check_zone(name: str, value: JSON) -> JSON:
+    try:
+        load_zone(str(value))
+    except InvalidInput as error:
+        raise InvalidInput(error.message, hint=error.hint, field=name) from error
     return value
