@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-NAMES = ("bench", "check", "install", "lock", "reference", "serve", "test")
+NAMES = ("bench", "check", "install", "lock", "reference", "serve", "test", "vendor")
 SCRIPTS = (".ci/run", *(f"scripts/{name}" for name in NAMES))
 
 
