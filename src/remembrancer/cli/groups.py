@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any, ClassVar, Final
 
 import typer
 from typer.core import TyperGroup
@@ -21,11 +22,18 @@ class DefaultGroup(TyperGroup):
 
 
 class RootGroup(TyperGroup):
-    """The program: without a command it shows its help."""
+    """The program: without a command it shows its help, in the order of a person's first day."""
+
+    order: ClassVar[Sequence[str]] = ()
 
     # Any: as above.
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, args or ["--help"])
+
+    # Any: as above.
+    def list_commands(self, ctx: Any) -> list[str]:
+        names = super().list_commands(ctx)
+        return sorted(names, key=self.order.index)
 
 
 def group(about: str) -> typer.Typer:

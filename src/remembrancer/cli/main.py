@@ -8,21 +8,34 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Final
 
 import typer
 from typer.main import get_command
 
+from remembrancer.cli.context import context
+from remembrancer.cli.doctor import doctor, settings
 from remembrancer.cli.groups import RootGroup
+from remembrancer.cli.history import forget, history, redo, undo
+from remembrancer.cli.keys import keys
+from remembrancer.cli.ledger import rebuild, verify
+from remembrancer.cli.mcp import mcp
+from remembrancer.cli.memories import remember, search
 from remembrancer.cli.output import print_error
 from remembrancer.cli.place import placed
+from remembrancer.cli.projects import projects
 from remembrancer.cli.serve import serve
+from remembrancer.cli.tasks import tasks
+from remembrancer.cli.topics import topics
 from remembrancer.core.errors import CODES, InvalidInput, RemembrancerError
 from remembrancer.core.product import NAME, VERSION
 
 INTERRUPTED: Final = 130
 """Exit code after Ctrl+C. Source: the shells' custom, 128 and the signal's number."""
+
+FRAMES_SHOWN: Final = 8
+"""Innermost frames of a defect that are shown. Our choice."""
 
 app = typer.Typer(
     cls=RootGroup,
@@ -48,7 +61,33 @@ def _root(
     del version
 
 
-app.command()(placed(serve))
+_COMMANDS: Final[tuple[Callable[..., None] | tuple[str, typer.Typer], ...]] = (
+    serve,
+    mcp,
+    ("tasks", tasks),
+    remember,
+    search,
+    ("context", context),
+    ("projects", projects),
+    ("topics", topics),
+    history,
+    undo,
+    redo,
+    forget,
+    ("keys", keys),
+    ("settings", settings),
+    rebuild,
+    verify,
+    doctor,
+)
+"""Everything the program does, in the order of its help."""
+
+for _entry in _COMMANDS:
+    if isinstance(_entry, tuple):
+        app.add_typer(_entry[1], name=_entry[0])
+    else:
+        app.command(_entry.__name__)(placed(_entry))
+RootGroup.order = [each[0] if isinstance(each, tuple) else each.__name__ for each in _COMMANDS]
 
 
 def main() -> None:
@@ -79,8 +118,7 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     except Exception as error:
         # The outermost loop of the command line: whatever a command got wrong ends here.
-        frames = "".join(traceback.format_tb(error.__traceback__))
-        sys.stderr.write(f"{frames}{type(error).__module__}.{type(error).__qualname__}\n")
+        _tell_defect(error)
         print_error(
             RemembrancerError(
                 "something went wrong inside the program", hint="see above for where"
@@ -97,3 +135,11 @@ def _invoke(arguments: Sequence[str]) -> int:
         args=list(arguments), prog_name="remembrancer", standalone_mode=False
     )
     return outcome if isinstance(outcome, int) else 0
+
+
+def _tell_defect(error: Exception) -> None:
+    # Where it happened, without the exception's own text: that can quote somebody's memory.
+    frames = traceback.extract_tb(error.__traceback__)[-FRAMES_SHOWN:]
+    lines = [f"  {frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
+    kind = f"{type(error).__module__}.{type(error).__qualname__}"
+    sys.stderr.write("\n".join([*lines, kind, ""]))

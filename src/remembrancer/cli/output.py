@@ -8,13 +8,29 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from remembrancer.core.errors import RemembrancerError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+_TURNING: Final = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+WIDE: Final = 1_000
+"""Columns where no terminal sets a width: whoever reads a pipe wants whole values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table; a `whole` one is never cut."""
+
+    head: str
+    whole: bool = False
+    right: bool = False
 
 
 def print_json(value: object) -> None:
@@ -26,11 +42,59 @@ def console(*, is_error: bool = False) -> Console:
     """Return a Rich console; texts of memory are never read as markup."""
     from rich.console import Console
 
-    return Console(stderr=is_error, markup=False, highlight=False, emoji=False)
+    stream = sys.stderr if is_error else sys.stdout
+    width = None if stream.isatty() else WIDE
+    return Console(file=stream, width=width, markup=False, highlight=False, emoji=False)
+
+
+def print_line(text: str, style: str | None = None) -> None:
+    """Print one line for a person, not wrapped; a control sign in it cannot steer the terminal."""
+    console().print(visible(text), style=style, soft_wrap=True)
+
+
+def print_table(columns: Sequence[Column], lines: Sequence[Sequence[str]]) -> None:
+    """Print rows under heads; a terminal too narrow for them cuts or folds the texts."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(
+            column.head,
+            no_wrap=column.whole,
+            overflow="fold",
+            justify="right" if column.right else "left",
+        )
+    for line in lines:
+        table.add_row(*(visible(cell) for cell in line))
+    console().print(table)
+
+
+def print_fields(pairs: Sequence[tuple[str, str]]) -> None:
+    """Print names and values, one pair a line; empty values are left out."""
+    shown = [(name, value) for name, value in pairs if value]
+    width = max((len(name) for name, _ in shown), default=0)
+    for name, value in shown:
+        first, *more = visible(value).split("\n")
+        print_line(f"{name:<{width}}  {first}")
+        for line in more:
+            print_line(f"{'':<{width}}  {line}")
+
+
+def visible(text: str) -> str:
+    """Return a text without control signs: a memory must not steer somebody's terminal."""
+    return "".join(
+        sign if sign in "\n\t" or not _is_control(sign) else "\N{REPLACEMENT CHARACTER}"
+        for sign in text
+    )
+
+
+def _is_control(sign: str) -> bool:
+    # C0, DEL and C1; and the signs that turn the direction of what follows.
+    return sign < " " or "\x7f" <= sign < "\xa0" or sign in _TURNING
 
 
 def print_error(error: RemembrancerError, *, as_json: bool) -> None:
-    """Print an error on stderr: one line and its hint, or the one JSON shape of every door."""
+    """Print an error on stderr: a red line and its hint, or the one JSON shape of every door."""
     if as_json:
         shown = {"code": error.code, "message": error.message, "hint": error.hint}
         if error.field is not None:
@@ -38,17 +102,38 @@ def print_error(error: RemembrancerError, *, as_json: bool) -> None:
         sys.stderr.write(json.dumps({"error": shown}, ensure_ascii=False) + "\n")
         return
     out = console(is_error=True)
-    out.print(f"error: {error.message}", style="bold red", soft_wrap=True)
+    out.print(f"error: {visible(error.message)}", style="bold red", soft_wrap=True)
     if error.hint:
-        out.print(f"hint: {error.hint}", soft_wrap=True)
+        out.print(f"hint: {visible(error.hint)}", soft_wrap=True)
 
 
 def text_of(value: object) -> str:
-    """Return a JSON value as a person reads it in a line."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, Mapping | list):
-        return json.dumps(value, ensure_ascii=False)
-    return str(value)
+    """Return a JSON value as a person reads it in a line; nothing for null."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False)
+
+
+class Progress:
+    """How far long work has come; it is told, and shows it when somebody watches."""
+
+    def __call__(self, done: int, total: int | None = None) -> None:
+        """Tell how much is done, and of how much when that is known."""
+
+
+@contextmanager
+def progress(label: str, *, quiet: bool) -> Iterator[Progress]:
+    """Show a bar on stderr while the block works; nothing when quiet or when nobody watches."""
+    if quiet or not sys.stderr.isatty():
+        yield Progress()
+        return
+    from rich.progress import Progress as Bars
+
+    with Bars(console=console(is_error=True), transient=True) as bars:
+        bar = bars.add_task(label, total=None)
+
+        class Shown(Progress):
+            def __call__(self, done: int, total: int | None = None) -> None:
+                bars.update(bar, completed=done, total=total)
+
+        yield Shown()

@@ -8,12 +8,13 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import Annotated, Any, Final
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Annotated, Any, Final, get_type_hints
 
 import typer
 
 from remembrancer.core.errors import InvalidInput
+from remembrancer.core.ids import is_namespace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,13 +30,12 @@ class Place:
     namespace: str | None = None
     is_json: bool = False
 
-    def refuse_remote(self, command: str, hint: str) -> None:
-        """Stop a command that only works on this machine's store. *Raises:* InvalidInput."""
-        if self.url is not None:
+    def __post_init__(self) -> None:
+        if self.namespace is not None and not is_namespace(self.namespace):
             raise InvalidInput(
-                f"{command} works on this machine's store, not on {self.url!r}",
-                hint=hint,
-                field="url",
+                f"namespace is {self.namespace[:64]!r}, which cannot name one",
+                hint="use 1 to 64 of letters, digits, '.', '_' and '-'",
+                field="namespace",
             )
 
 
@@ -86,9 +86,45 @@ NAMES: Final = tuple(field.name for field in fields(Place))
 
 # Any: a command has whatever parameters it has, and typer looks at their annotations.
 def placed(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command, whose first parameter is its Place, the options of every command."""
+    """Give a command, whose first parameter is its Place, the options of every command.
+
+    *Shape:* a parameter that is a dataclass stands for its fields, each an option of its own.
+    """
     own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
-    shared = [
+    grouped: dict[str, Any] = {
+        each.name: each.annotation for each in own if is_dataclass(each.annotation)
+    }
+    members = {name: _members(kind) for name, kind in grouped.items()}
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        chosen = Place(**{name: given.pop(name) for name in NAMES})
+        for name, kind in grouped.items():
+            given[name] = kind(**{each.name: given.pop(each.name) for each in members[name]})
+        command(chosen, **given)
+
+    whole = [single for each in own for single in members.get(each.name, [each])]
+    whole = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in whole] + _shared()
+    run.__dict__["__signature__"] = inspect.Signature(whole)
+    run.__annotations__ = {each.name: each.annotation for each in whole}
+    return run
+
+
+def _members(kind: Any) -> list[inspect.Parameter]:  # Any: a dataclass
+    hints = get_type_hints(kind, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=field.default,
+            annotation=hints[field.name],
+        )
+        for field in fields(kind)
+    ]
+
+
+def _shared() -> list[inspect.Parameter]:
+    return [
         inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
@@ -97,13 +133,3 @@ def placed(command: Callable[..., None]) -> Callable[..., None]:
         )
         for name in NAMES
     ]
-
-    @functools.wraps(command)
-    def run(**given: Any) -> None:
-        chosen = {name: given.pop(name) for name in NAMES}
-        command(Place(**chosen), **given)
-
-    whole = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own] + shared
-    run.__dict__["__signature__"] = inspect.Signature(whole)
-    run.__annotations__ = {each.name: each.annotation for each in whole}
-    return run

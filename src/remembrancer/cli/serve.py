@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
+from urllib.parse import quote
 
 import typer
 
-from remembrancer.cli.output import console, print_json
+from remembrancer.cli.output import print_fields, print_json, print_line
 from remembrancer.cli.place import Place
 from remembrancer.cli.snippets import Snippet, snippets
-from remembrancer.core.errors import StoreUnavailable
+from remembrancer.core.access.profiles import OWNER_KEY
 from remembrancer.core.product import NAME, VERSION
 
 if TYPE_CHECKING:
@@ -41,70 +43,89 @@ async def _serve(place: Place, host: str, port: int) -> None:
     from remembrancer.local import wire
 
     async with wire.open_app(place.data, wire.environment(), is_server=True) as local:
-        await wire.serve(
-            local, host, port, lambda listening: _announce(local, listening, as_json=place.is_json)
-        )
+
+        def announce(listening: Listening, paths: frozenset[str]) -> None:
+            _announce(_Served(local, listening, has_panel="/admin" in paths), place)
+
+        await wire.serve(local, host, port, announce)
 
 
-def _announce(local: LocalApp, listening: Listening, *, as_json: bool) -> None:
-    key = local.owner_key
-    if key is None:
-        raise StoreUnavailable("the server has no key", hint="set CHATBOX_API_KEY")
-    host = HOST if listening.host in EVERYWHERE else listening.host
-    address = f"[{host}]" if ":" in host else host
-    base = f"http://{address}:{listening.port}"
-    stdio = [_program(), "mcp", "--data", str(local.folder.path)]
-    offered = snippets(f"{base}/mcp", key, stdio)
+@dataclass(frozen=True, slots=True)
+class _Served:
+    """A running server, as its announcement tells of it."""
+
+    local: LocalApp
+    listening: Listening
+    has_panel: bool
+
+    @property
+    def base(self) -> str:
+        host = HOST if self.listening.host in EVERYWHERE else self.listening.host
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.listening.port}"
+
+    @property
+    def key_source(self) -> str:
+        return self.local.app.settings.source_of(OWNER_KEY)
+
+    def snippets(self) -> list[Snippet]:
+        stdio = [_program(), "mcp", "--data", str(self.local.folder.path)]
+        return snippets(f"{self.base}/mcp", self.local.owner_key, stdio)
+
+
+def _announce(served: _Served, place: Place) -> None:
     try:
-        if as_json:
-            print_json(_facts(local, base, key, offered))
+        if place.is_json:
+            print_json(_facts(served))
         else:
-            _print(local, listening, base, key, offered)
+            _print(served)
         sys.stdout.flush()
     except BrokenPipeError:
         pass  # nobody reads the announcement; the server serves all the same
 
 
-def _facts(local: LocalApp, base: str, key: str, offered: list[Snippet]) -> dict[str, object]:
+def _facts(served: _Served) -> dict[str, object]:
+    base, key = served.base, served.local.owner_key
     return {
         "event": "ready",
         "version": VERSION,
         "url": base,
         "mcp": f"{base}/mcp",
-        "mcp_with_token": f"{base}/mcp?token={key}",
+        "mcp_with_token": f"{base}/mcp?token={quote(key, safe='')}",
         "rest": f"{base}/v1",
-        "panel": f"{base}/admin" if local.has_panel else None,
+        "panel": f"{base}/admin" if served.has_panel else None,
         "key": key,
-        "key_source": local.key_source,
-        "data": str(local.folder.path),
-        "snippets": {each.client: each.text for each in offered},
+        "key_source": served.key_source,
+        "data": str(served.local.folder.path),
+        "snippets": {each.client: each.text for each in served.snippets()},
     }
 
 
-def _print(
-    local: LocalApp, listening: Listening, base: str, key: str, offered: list[Snippet]
-) -> None:
-    out = console()
-    panel = f"{base}/admin" if local.has_panel else "comes with its own build, which is not here"
-    out.print(f"{NAME} {VERSION} serves {local.folder.path}", style="bold")
-    for label, text in (
-        ("MCP", f"{base}/mcp?token={key}"),
-        ("REST", f"{base}/v1  (described at {base}/docs)"),
-        ("Panel", panel),
-        ("Key", f"{key}  ({local.key_source})"),
-    ):
-        out.print(f"  {label:<6} {text}", soft_wrap=True)
-    if not listening.is_loopback and local.key_source == "data folder":
-        out.print(
-            "warning: other machines can reach this address. Put TLS in front of it, and set "
-            "CHATBOX_API_KEY to a key of your own.",
+def _print(served: _Served) -> None:
+    base, key = served.base, served.local.owner_key
+    panel = f"{base}/admin" if served.has_panel else "comes with its own build, which is not here"
+    print_line(f"{NAME} {VERSION} serves {served.local.folder.path}", style="bold")
+    print_fields(
+        [
+            ("MCP", f"{base}/mcp?token={quote(key, safe='')}"),
+            ("REST", f"{base}/v1, described at {base}/docs"),
+            ("Panel", panel),
+            ("Key", f"{key} (from the {served.key_source})"),
+        ]
+    )
+    if not served.listening.is_loopback:
+        print_line(
+            "warning: other machines can reach this address; put TLS in front of it"
+            + (
+                ", and set CHATBOX_API_KEY to a key of your own"
+                if served.key_source == "data folder"
+                else ""
+            ),
             style="yellow",
-            soft_wrap=True,
         )
-    for each in offered:
-        out.print(f"\n{each.client} ({each.where})", style="bold")
-        out.print(each.text, soft_wrap=True)
-    out.print("\nReady. Ctrl+C stops it.")
+    for each in served.snippets():
+        print_line(f"\n{each.client}: {each.where}", style="bold")
+        print_line(each.text)
+    print_line("\nReady. Ctrl+C stops it.")
 
 
 def _program() -> str:

@@ -11,6 +11,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Final
 
 import uvicorn
@@ -18,6 +19,7 @@ from starlette.types import ASGIApp
 from uvicorn.server import HANDLED_SIGNALS
 
 from remembrancer.core.errors import Conflict, InvalidInput, StoreUnavailable
+from remembrancer.local.logs import log_to_stderr
 
 BACKLOG: Final = 2_048
 """Connections that may wait to be taken. Source: uvicorn's default."""
@@ -27,6 +29,15 @@ STOP_S_MAX: Final = 10
 
 KEEP_ALIVE_S: Final = 75
 """Seconds that an idle connection is kept. Source: nginx's default; clients reuse theirs less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Where a server listens; on a loopback address only this machine reaches it."""
+
+    host: str
+    port: int
+    is_loopback: bool
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -59,18 +70,21 @@ def bind(host: str, port: int) -> socket.socket:
     return listening
 
 
-def is_loopback(listening: socket.socket) -> bool:
-    """Tell whether only this machine can reach a socket."""
-    host = str(listening.getsockname()[0])
-    return host.startswith("127.") or host == "::1"
-
-
-async def run(app: ASGIApp, listening: socket.socket, *, on_ready: Callable[[], None]) -> None:
+async def run(app: ASGIApp, host: str, port: int, *, on_ready: Callable[[Listening], None]) -> None:
     """Serve until a signal asks to stop; running requests are finished first.
 
-    *Shape:* `on_ready` is called once requests are answered.
+    *Shape:* `on_ready` is called once requests are answered. *Raises:* as `bind`.
     """
-    config = uvicorn.Config(
+    with bind(host, port) as listening:
+        log_to_stderr()
+        address = listening.getsockname()
+        is_loopback = address[0].startswith("127.") or address[0] == "::1"
+        place = Listening(host, int(address[1]), is_loopback)
+        await _Server(_configured(app), lambda: on_ready(place)).serve(sockets=[listening])
+
+
+def _configured(app: ASGIApp) -> uvicorn.Config:
+    return uvicorn.Config(
         app,
         loop="asyncio",
         http="h11",
@@ -83,7 +97,6 @@ async def run(app: ASGIApp, listening: socket.socket, *, on_ready: Callable[[], 
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=STOP_S_MAX,
     )
-    await _Server(config, on_ready).serve(sockets=[listening])
 
 
 class _Server(uvicorn.Server):

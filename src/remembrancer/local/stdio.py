@@ -10,7 +10,8 @@ import asyncio
 import os
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from typing import BinaryIO
 
 
@@ -57,3 +58,9 @@ async def write_line(stream: BinaryIO, line: bytes) -> None:
     """Write one whole line at once."""
     stream.write(line)
     stream.flush()
+
+
+def standard_lines() -> tuple[AsyncIterator[bytes], Callable[[bytes], Awaitable[None]]]:
+    """Return the lines of standard input, and the way to write one to standard output."""
+    output = take_stdout()
+    return read_lines(sys.stdin.buffer), partial(write_line, output)

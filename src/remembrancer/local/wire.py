@@ -1,35 +1,39 @@
 """The composition of one machine: ports over SQLite, the app over the ports, doors over the app.
 
-The only module of this side that sees every ring, and what the command line stands on.
+The only module of this side that sees every ring, and what the command line stands on. A door is
+loaded when it is opened: a command that serves nothing does without the web framework.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from functools import cache
+from typing import TYPE_CHECKING
 
 from remembrancer.app.access import local_owner
 from remembrancer.app.settings import Settings, load_settings
 from remembrancer.app.state import App
 from remembrancer.core.access.profiles import DEFAULT_NAMESPACE, OWNER_KEY
-from remembrancer.core.errors import InvalidInput
-from remembrancer.core.ids import Namespace, is_namespace
-from remembrancer.core.values import Caller
-from remembrancer.local.connection import SqliteOptions
+from remembrancer.core.ids import Namespace
+from remembrancer.core.values import JSON, Caller
+from remembrancer.local.checkup import examine as examine
 from remembrancer.local.folder import DATA_VARIABLE, DataFolder, find_folder
-from remembrancer.local.kv import SqliteKeyValue
-from remembrancer.local.migrate import migrate
+from remembrancer.local.opening import open_stores
 from remembrancer.local.runtime import LocalRuntime
 from remembrancer.local.sqlite import SqliteStore
+from remembrancer.local.stdio import standard_lines as standard_lines
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-SERVER_THREADS: Final = 2
-"""Reading threads of a server; a one-shot command has none. Our choice."""
+    from remembrancer.http.route_table import AnyRoute
+    from remembrancer.local.server import Listening as Listening
+    from remembrancer.mcp.dispatch import McpServer
+
+Message = dict[str, JSON]
 
 
 def environment() -> Mapping[str, str]:
@@ -39,7 +43,7 @@ def environment() -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class LocalApp:
-    """An app on this machine's store, and what its doors need beside it."""
+    """An app on this machine's store, and what its doors need."""
 
     app: App
     store: SqliteStore
@@ -47,30 +51,23 @@ class LocalApp:
     folder: DataFolder
 
     def owner(self, namespace: str | None = None) -> Caller:
-        """Return the owner as a caller with a fresh cause. *Raises:* InvalidInput."""
-        if namespace is not None and not is_namespace(namespace):
-            raise InvalidInput(
-                f"namespace is {namespace[:64]!r}, which cannot name one",
-                hint="use 1 to 64 of letters, digits, '.', '_' and '-'",
-                field="namespace",
-            )
-        chosen = Namespace(namespace) if namespace is not None else DEFAULT_NAMESPACE
-        return local_owner(self.runtime.new_id("run"), namespace=chosen)
+        """Return the owner as a caller with a fresh cause. *Shape:* the namespace is checked."""
+        chosen = Namespace(namespace or DEFAULT_NAMESPACE)
+        return local_owner(self.runtime.new_id("req"), namespace=chosen)
 
     @property
-    def owner_key(self) -> str | None:
-        """The owner's key, set or made; None when there is none yet. A secret."""
-        return self.app.settings.environment_keys().get(OWNER_KEY)
+    def owner_key(self) -> str:
+        """The owner's key of a server, set or made. A secret."""
+        return self.app.settings.environment_keys()[OWNER_KEY]
 
-    @property
-    def key_source(self) -> str:
-        """Where the owner's key came from."""
-        return self.app.settings.source_of(OWNER_KEY)
+    async def exchange(self, message: Message, namespace: str | None = None) -> Message:
+        """Return the answer to one MCP request of the owner's, as the HTTP door would give it."""
+        from remembrancer.mcp.call import Call
+        from remembrancer.mcp.classify import Request, classify
 
-    @property
-    def has_panel(self) -> bool:
-        """Whether the panel was built."""
-        return False
+        request = classify(message, None)
+        assert isinstance(request, Request)
+        return await _mcp_server().handle(request, Call(self.app, self.owner(namespace)))
 
 
 @asynccontextmanager
@@ -81,28 +78,15 @@ async def open_app(
 
     *Shape:* `data` is the command line's folder. A server gets threads, and a key for its owner.
     *Raises:* InvalidInput for a wrong setting, StoreUnavailable.
-    *Promise:* beside other processes on the same folder; work after answers is finished first.
     """
     folder = find_folder(data, environ)
     runtime = LocalRuntime()
-    settings = read_settings(folder, environ, is_named=data is not None)
     folder.make()
-    if is_server and OWNER_KEY not in settings.environment_keys():
+    if is_server and not environ.get(OWNER_KEY, "").strip():
         folder.make_key(runtime.random_bytes)
-        settings = read_settings(folder, environ, is_named=data is not None)
-    threads = SERVER_THREADS if is_server else 0
-    store = await SqliteStore.open(folder.database, SqliteOptions(threads=threads))
-    kv = SqliteKeyValue(folder.cache, runtime, threads=threads)
-    try:
-        await migrate(store)
-        app = App(store, kv, runtime, settings)
-        try:
-            yield LocalApp(app, store, runtime, folder)
-        finally:
-            await runtime.drain()
-    finally:
-        kv.close()
-        store.close()
+    settings = read_settings(folder, environ, is_named=data is not None)
+    async with open_stores(folder, runtime, is_server=is_server) as (store, kv):
+        yield LocalApp(App(store, kv, runtime, settings), store, runtime, folder)
 
 
 def read_settings(folder: DataFolder, environ: Mapping[str, str], *, is_named: bool) -> Settings:
@@ -115,33 +99,52 @@ def read_settings(folder: DataFolder, environ: Mapping[str, str], *, is_named: b
     )
 
 
+@cache
+def _mcp_server() -> McpServer[App]:
+    from remembrancer.mcp.catalogue import make_server
+
+    return make_server()
+
+
 def make_asgi(local: LocalApp) -> ASGIApp:
-    """Return the ASGI app with every route."""
-    # Here and not above: a command that serves nothing does without the web framework.
+    """Return the ASGI app of every route, MCP's included."""
     from remembrancer.http.asgi import create_asgi
+
+    return create_asgi(local.app, routes=_routes())
+
+
+@cache
+def _routes() -> Sequence[AnyRoute]:
+    from remembrancer.http.mcp import mcp_route
     from remembrancer.http.routes import ROUTES
 
-    return create_asgi(local.app, routes=ROUTES)
-
-
-@dataclass(frozen=True, slots=True)
-class Listening:
-    """Where a server listens."""
-
-    host: str
-    port: int
-    is_loopback: bool
+    return (*ROUTES, mcp_route(_mcp_server()))
 
 
 async def serve(
-    local: LocalApp, host: str, port: int, on_ready: Callable[[Listening], None]
+    local: LocalApp, host: str, port: int, on_ready: Callable[[Listening, frozenset[str]], None]
 ) -> None:
-    """Serve HTTP until a signal asks to stop. *Raises:* Conflict, InvalidInput (the address)."""
-    from remembrancer.local import server
-    from remembrancer.local.logs import log_to_stderr
+    """Serve HTTP until a signal asks to stop. *Raises:* Conflict, InvalidInput (the address).
 
-    with server.bind(host, port) as listening:
-        address = listening.getsockname()
-        place = Listening(host, int(address[1]), server.is_loopback(listening))
-        log_to_stderr()
-        await server.run(make_asgi(local), listening, on_ready=lambda: on_ready(place))
+    *Shape:* `on_ready` is told where the server listens and which paths it serves.
+    """
+    from remembrancer.local import server
+
+    paths = frozenset(route.path for route in _routes())
+    await server.run(make_asgi(local), host, port, on_ready=lambda place: on_ready(place, paths))
+
+
+async def serve_stdio(local: LocalApp, namespace: str | None, tools: str | None) -> None:
+    """Serve one MCP client on the standard streams until it ends. *Raises:* InvalidInput."""
+    from remembrancer.mcp.call import Call
+    from remembrancer.mcp.registry import parse_toolsets
+    from remembrancer.mcp.stdio import serve_lines
+
+    toolsets = parse_toolsets(tools)
+    lines, write = standard_lines()
+    await serve_lines(
+        lines,
+        write,
+        server=_mcp_server(),
+        new_call=lambda: Call(local.app, local.owner(namespace), toolsets),
+    )

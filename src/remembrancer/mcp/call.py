@@ -21,6 +21,9 @@ from remembrancer.mcp.registry import DEFAULT_TOOLSETS, AppT, Prompt
 
 IDEMPOTENCY_KEY: Final = "remembrancer/idempotency-key"
 """Key in `_meta`: makes a repeated write answer the first result. Source: DESIGN section 3."""
+BY_HAND_KEY: Final = "remembrancer/by-hand"
+"""Key in `_meta`: true when a person does this through a program. It is then the user's own, with
+a key that writes in the user's name; arguments of a tool cannot reach it."""
 AGENT_NAME_CHARS_MAX: Final = 64
 """Characters of an agent's name in the ledger. Our choice."""
 DEFAULT_AGENT: Final = "agent:mcp"
@@ -46,7 +49,12 @@ class Call(Generic[AppT]):
 
 # Any: the app is not looked at.
 def agent_of(request: Request, call: Call[Any]) -> str:
-    """Return the actor of a call: `agent:` and the client's name, reduced to word characters."""
+    """Return the actor of a call: `agent:` and the client's name, reduced to word characters.
+
+    A call that a person makes by hand is the user's own, when the key is.
+    """
+    if request.meta.get(BY_HAND_KEY) is True and call.caller.actor == "user":
+        return call.caller.actor
     name = request.client_name or call.client or ""
     plain = re.sub(r"[^\w.-]+", "-", name)[:AGENT_NAME_CHARS_MAX].strip("-")
     if plain:

@@ -1,0 +1,105 @@
+"""The one way in for commands: a tool of the MCP registry, here or on a remote server.
+
+Both ways carry the same message and get the same answer, so that they cannot drift apart.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from zoneinfo import ZoneInfo
+
+from remembrancer.cli.answers import Answer, part, rows, told_error, words
+from remembrancer.cli.place import Place
+from remembrancer.core.dates.zones import load_zone
+from remembrancer.core.values import JSON
+
+if TYPE_CHECKING:
+    from remembrancer.local.wire import LocalApp
+
+BY_HAND_KEY: Final = "remembrancer/by-hand"
+"""Key in `_meta`: a person does this, so it is written in the user's name. See `mcp/call.py`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """An open way to a store. *Shape:* `send` takes one request and returns its answer."""
+
+    send: Callable[[Answer], Awaitable[Answer]]
+
+    async def call(self, tool: str, arguments: Mapping[str, JSON]) -> Answer:
+        """Return what a tool answers; arguments that are None are left out.
+
+        *Raises:* RemembrancerError, the tool's own.
+        """
+        given: Answer = {name: value for name, value in arguments.items() if value is not None}
+        answer = await self.send(
+            {
+                "jsonrpc": "2.0",
+                "id": 1,
+                "method": "tools/call",
+                "params": {"name": tool, "arguments": given, "_meta": {BY_HAND_KEY: True}},
+            }
+        )
+        if "error" in answer:
+            error = part(answer, "error")
+            raise told_error(part(error, "data"), words(error, "message"))
+        result = part(answer, "result")
+        if result.get("isError"):
+            texts = " ".join(words(each, "text") for each in rows(result, "content"))
+            raise told_error(part(part(result, "structuredContent"), "error"), texts)
+        return part(result, "structuredContent")
+
+    async def zone(self) -> ZoneInfo:
+        """Return the zone of the namespace, in which a person reads times."""
+        settings = part(await self.call("get_app_settings", {}), "settings")
+        return load_zone(words(settings, "time_zone"))
+
+
+@asynccontextmanager
+async def open_door(place: Place) -> AsyncIterator[Door]:
+    """Open the store on this machine, or the way to the remote one.
+
+    *Raises:* RemembrancerError for a place that does not open.
+    """
+    if place.url is not None:
+        from remembrancer.cli.remote import RemoteServer
+
+        async with RemoteServer(place) as server:
+            yield Door(server.send)
+        return
+    async with open_store(place) as local:
+        yield Door(lambda message: local.exchange(message, place.namespace))
+
+
+@asynccontextmanager
+async def open_store(place: Place) -> AsyncIterator[LocalApp]:
+    """Open the store on this machine. *Raises:* RemembrancerError."""
+    from remembrancer.local import wire
+
+    async with wire.open_app(place.data, wire.environment()) as local:
+        yield local
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A tool's answer, and the zone to show its times in."""
+
+    answer: Answer
+    zone: ZoneInfo
+
+
+def ask(place: Place, tool: str, arguments: Mapping[str, JSON]) -> Reply:
+    """Call one tool and return its answer. *Raises:* RemembrancerError."""
+    return asyncio.run(_ask(place, tool, arguments))
+
+
+async def _ask(place: Place, tool: str, arguments: Mapping[str, JSON]) -> Reply:
+    async with open_door(place) as door:
+        answer = await door.call(tool, arguments)
+        # Programs get times as they are.
+        zone = load_zone("UTC") if place.is_json else await door.zone()
+        return Reply(answer, zone)

@@ -1,0 +1,48 @@
+"""What a person should know of a data folder when something is odd: sizes, versions, modes.
+
+It repairs nothing and shows no memory. `local.wire` imports it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import sys
+from pathlib import Path
+
+from remembrancer.core.values import JSON
+from remembrancer.local.folder import DataFolder
+from remembrancer.local.migrate import applied_migrations
+from remembrancer.local.sqlite import SqliteStore
+
+
+async def examine(store: SqliteStore, folder: DataFolder) -> dict[str, JSON]:
+    """Return the facts of a store and its folder. *Units:* bytes.
+
+    *Raises:* StoreUnavailable, CorruptData when the database does not answer.
+    """
+
+    def look(raw: sqlite3.Connection) -> tuple[list[str], str, str]:
+        mode = raw.execute("PRAGMA journal_mode").fetchone()[0]
+        check = raw.execute("PRAGMA quick_check(1)").fetchone()[0]
+        return applied_migrations(raw), str(mode), str(check)
+
+    applied, journal_mode, check = await store.with_writer(look)
+    wide: list[JSON] = list(folder.open_to_others())
+    return {
+        "folder": str(folder.path),
+        "database_bytes": _size(folder.database, "", "-wal"),
+        "cache_bytes": _size(folder.cache, "", "-wal"),
+        "free_bytes": shutil.disk_usage(folder.path).free,
+        "store_version": applied[-1].removesuffix(".sql") if applied else None,
+        "journal_mode": journal_mode,
+        "database_check": check,
+        "sqlite_version": sqlite3.sqlite_version,
+        "python_version": sys.version.split()[0],
+        "open_to_others": wide,
+    }
+
+
+def _size(path: Path, *suffixes: str) -> int:
+    files = [path.with_name(path.name + suffix) for suffix in suffixes]
+    return sum(file.stat().st_size for file in files if file.exists())

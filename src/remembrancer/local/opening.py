@@ -1,0 +1,39 @@
+"""Opening the two stores of a data folder, and closing them again. `local.wire` imports it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from remembrancer.local.connection import SqliteOptions
+from remembrancer.local.folder import DataFolder
+from remembrancer.local.kv import SqliteKeyValue
+from remembrancer.local.migrate import migrate
+from remembrancer.local.runtime import LocalRuntime
+from remembrancer.local.sqlite import SqliteStore
+
+SERVER_THREADS: Final = 2
+"""Reading threads of a server. Our choice; SQLite answers most reads in under a millisecond."""
+
+
+@asynccontextmanager
+async def open_stores(
+    folder: DataFolder, runtime: LocalRuntime, *, is_server: bool
+) -> AsyncIterator[tuple[SqliteStore, SqliteKeyValue]]:
+    """Open the database, migrated, and the cache.
+
+    *Shape:* only a server gets threads; elsewhere all runs where it is called.
+    *Raises:* StoreUnavailable.
+    *Promise:* work after answers is finished before they close.
+    """
+    threads = SERVER_THREADS if is_server else 0
+    store = await SqliteStore.open(folder.database, SqliteOptions(threads=threads))
+    kv = SqliteKeyValue(folder.cache, runtime, threads=threads)
+    try:
+        await migrate(store)
+        yield store, kv
+    finally:
+        await runtime.drain()
+        kv.close()
+        store.close()

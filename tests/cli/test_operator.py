@@ -1,0 +1,76 @@
+"""Verify, rebuild, doctor and settings at the command line."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+from tests.cli.running import Program
+
+
+def test_verify_counts_and_says_whole(program: Program) -> None:
+    program("tasks", "add", "一")
+    assert "The ledger is whole." in program("verify").out
+    assert program("verify", "--all", "--json").json["ok"] is True
+
+
+def test_verify_of_a_changed_ledger_names_the_break(program: Program) -> None:
+    program("tasks", "add", "一")
+    with closing(sqlite3.connect(program.data / "remembrancer.db")) as raw, raw:
+        raw.execute("UPDATE events SET body = replace(body, '一', '二')")
+    broken = program("verify", "--json")
+    assert broken.code == 7
+    assert broken.error["code"] == "corrupt_data"
+    assert "item/itm_" in broken.error["message"]
+    assert program("verify").code == 7
+
+
+def test_rebuild_tells_its_cost_and_keeps_everything(program: Program) -> None:
+    item = program.item("tasks", "add", "重建", "#标签")
+    assert program("rebuild", "--dry-run").out.startswith("would be rebuilt:")
+    report = program("rebuild", "--json").json
+    assert report["events"] >= 1
+    assert "rebuilt:" in program("rebuild").out
+    assert program.item("tasks", "show", item["id"]) == item
+
+
+def test_doctor_tells_how_things_stand_without_secrets(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHATBOX_API_KEY", "a-very-secret-key")
+    program("tasks", "add", "一件事")
+    report = program("doctor", "--json").json
+    assert report["counts"]["tasks"] == 1
+    assert report["health"]["status"] == "ok"
+    assert report["store"]["database_check"] == "ok"
+    assert report["warnings"] == []
+    shown = {each["variable"]: each for each in report["settings"]}
+    assert shown["CHATBOX_API_KEY"] == {
+        "variable": "CHATBOX_API_KEY",
+        "value": "***",
+        "source": "environment",
+    }
+    assert shown["REMEMBRANCER_DATA"]["source"] == "command line"
+    text = program("doctor").out
+    assert "a-very-secret-key" not in text + str(report)
+    assert "store version" in text
+
+
+def test_doctor_warns_of_files_that_others_can_open(program: Program) -> None:
+    program("tasks")
+    (program.data / "remembrancer.db").chmod(0o644)
+    assert "chmod" in program("doctor").out
+
+
+def test_settings_are_listed_set_and_reset(program: Program) -> None:
+    assert "Asia/Singapore" in program("settings").out
+    program("settings", "set", "time_zone", "Asia/Shanghai")
+    program("settings", "set", "default_snooze_hours", "3")
+    answer = program("settings", "--json").json
+    assert answer["settings"]["time_zone"] == "Asia/Shanghai"
+    assert answer["settings"]["default_snooze_hours"] == 3
+    assert answer["sources"]["time_zone"] == "namespace"
+    assert "Asia/Singapore" in program("settings", "reset", "time_zone").out
+    for wrong in (("time_zone", "上海"), ("default_snooze_hours", "0"), ("nothing", "1")):
+        assert program("settings", "set", *wrong).code == 2, wrong
