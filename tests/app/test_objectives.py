@@ -17,6 +17,7 @@ from remembrancer.app.relations import add_relation, list_relations
 from remembrancer.core.errors import Conflict, InvalidInput, LimitExceeded, NotFound
 from remembrancer.core.limits import CONTENT_CHARS_MAX, SQL_BATCH_STATEMENTS_MAX
 from remembrancer.core.values import JSON
+from remembrancer.ports.sql import Statement
 from remembrancer.testing.stores import CountingStore, memory_store
 
 
@@ -141,6 +142,11 @@ async def test_words_given_with_an_item_edit_it() -> None:
     for _ in range(2):
         item = item_of(await set_active_objective(bench.app, bench.caller(), **call))
         assert (item["title"], item["content"]) == ("新", "d")
+    again = await set_active_objective(
+        bench.app, bench.caller(), project="花园", item_id=item_id, description="e"
+    )
+    assert (item_of(again)["title"], item_of(again)["content"]) == ("新", "e")
+    assert await objective(bench) == item_id
 
 
 async def test_setting_the_same_objective_again_writes_nothing() -> None:
@@ -261,6 +267,17 @@ async def test_the_objectives_of_all_projects_are_listed_newest_first() -> None:
         ({"slug": "c", "name": "C"}, ids[2], "2026-03-01T12:00:03Z"),
         ({"slug": "乙", "name": "乙"}, ids[1], "2026-03-01T12:00:02Z"),
     ]
+
+
+async def test_an_objective_that_is_no_longer_current_is_not_shown() -> None:
+    bench = Bench()
+    await garden(bench)
+    item_id = await goal(bench, "g")
+    await bench.sql.write(
+        [Statement("UPDATE items SET state = 'expired' WHERE id = ?", (item_id,))]
+    )
+    assert await get_active_objectives(bench.app, bench.caller()) == {"objectives": [], "count": 0}
+    assert await objective(bench) is None
 
 
 async def test_the_project_may_be_named_by_its_new_name() -> None:

@@ -205,6 +205,10 @@ async def test_upsert_needs_a_name_for_what_is_new() -> None:
         await upsert(bench, slug="nothing", description="d")
     with pytest.raises(InvalidInput):
         await upsert(bench, description="d")
+    await make(bench, "A")
+    with pytest.raises(InvalidInput) as caught:
+        await upsert(bench, slug="a", name=" ")
+    assert caught.value.field == "name"
     outcome, project = await upsert(bench, slug="Neu Hier", name="Something")
     assert (outcome, project["slug"]) == ("created", "neu-hier")
 

@@ -217,6 +217,7 @@ async def test_a_timeline_reads_by_its_indexes_and_writes_nothing() -> None:
 @pytest.mark.parametrize(
     ("kind", "is_item", "expected"),
     [
+        ("ItemChosenAsObjective", True, 'chose "T" as the objective'),
         ("ItemMarkedStale", True, 'marked as stale "T"'),
         ("ItemPurged", True, 'changed details of "T"'),
         ("ProjectDeleted", False, "deleted the project"),

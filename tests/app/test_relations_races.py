@@ -228,6 +228,17 @@ async def test_undoing_a_removal_cannot_close_a_circle() -> None:
     assert (await bench.rows("SELECT count(*) AS n FROM relations")) == [{"n": 2}]
 
 
+async def test_undoing_a_removal_of_what_may_go_round_brings_it_back() -> None:
+    bench = Bench()
+    a, b = await items(bench, 2)
+    await relate(bench, a, "supports", b)
+    removal = bench.caller()
+    await remove_relation(bench.app, removal, source_id=a, type="supports", target_id=b)
+    await relate(bench, b, "supports", a)
+    await undo(bench.app, bench.caller(), cause=removal.cause)
+    assert (await bench.rows("SELECT count(*) AS n FROM relations")) == [{"n": 2}]
+
+
 async def test_undoing_a_turn_of_the_chain_turns_it_back() -> None:
     bench = Bench()
     await create_project(bench.app, bench.caller(), name="P")

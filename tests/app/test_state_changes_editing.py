@@ -82,6 +82,18 @@ async def test_a_date_that_is_not_understood_never_clears_a_deadline() -> None:
     assert cleared["due_at"] is None and "due_text" not in cleared
 
 
+async def test_validity_and_expiry_are_read_in_words_and_cleared() -> None:
+    bench = Bench()
+    item_id = await make(bench, valid_from="2026-01-01", valid_to="月底", expires_at="in 3 days")
+    shown = await item(bench, item_id)
+    assert (shown["valid_from"], shown["expires_at"]) == (
+        "2026-01-01T01:00:00Z",
+        "2026-03-04T01:00:00Z",
+    )
+    cleared = await edit(bench, item_id, valid_to=None, expires_at=None)
+    assert "valid_to" not in cleared and "expires_at" not in cleared
+
+
 async def test_only_given_fields_change_and_tags_are_replaced_as_a_whole() -> None:
     bench = Bench()
     item_id = await make(
@@ -262,6 +274,7 @@ CAPTURES: dict[str, tuple[str, dict[str, JSON]]] = {
     ),
     "Chinese memory": ("记住：我属兔", {"title": "我属兔", "kind": "memory"}),
     "English memory": ("remember: I like tea", {"title": "I like tea", "kind": "memory"}),
+    "priority by marks": ("deploy !!!", {"title": "deploy", "priority": 3}),
     "an address is text": (
         "write to ann@example.org about C++",
         {"title": "write to ann@example.org about C++", "topic": None, "tags": []},

@@ -315,6 +315,18 @@ async def test_an_item_without_a_topic_joins_it() -> None:
     assert topic == topic_of(await get_topic(bench.app, bench.caller(), "健康"))
 
 
+async def test_a_canonical_item_that_left_joins_again_when_it_is_named_again() -> None:
+    bench = Bench()
+    await make(bench, "A")
+    item_id = await memory(bench, "a")
+    await set_canonical_item(bench.app, bench.caller(), "a", item_id)
+    await update_item(bench.app, bench.caller(), item_id, {"topic": None})
+    answer = await set_canonical_item(bench.app, bench.caller(), "a", item_id)
+    assert (answer["outcome"], topic_of(answer)["counts"]) == ("updated", {"active": 1})
+    assert topic_of(answer) == topic_of(await get_topic(bench.app, bench.caller(), "a"))
+    assert await canonical(bench, "a") == item_id
+
+
 async def test_the_unwritten_profile_takes_a_canonical_item_in_one_batch() -> None:
     store = CountingStore(memory_store())
     bench = Bench(sql=store)

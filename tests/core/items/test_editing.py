@@ -12,7 +12,7 @@ from tests.core.items.moments import NOW, at, edited, made, ms
 from remembrancer.core import limits
 from remembrancer.core.errors import Conflict, DomainError, InvalidInput, LimitExceeded
 from remembrancer.core.items.commands import ItemEdit
-from remembrancer.core.items.decide import create_item, edit_item
+from remembrancer.core.items.decide import create_item, edit_item, mark_stale
 from remembrancer.core.items.fields import CURRENT_STATES, DEFAULTS
 from remembrancer.core.values import HOUR_MS
 
@@ -230,6 +230,24 @@ def test_an_item_that_comes_back_is_no_longer_superseded_by_another() -> None:
     assert "superseded_by" not in edited(old, {"state": "dormant"})
     assert "superseded_by" not in edited(old, {"state": "active"})
     assert edited(old, {"state": "archived"})["superseded_by"] == "itm_new"
+
+
+def test_source_messages_are_kept_once_each_up_to_the_limit() -> None:
+    many = [f"msg_{number}" for number in range(limits.SOURCE_IDS_MAX)]
+    fields = made({"source_message_ids": [*many[:-1], "msg_0"]})
+    assert fields["source_message_ids"] == many[:-1]
+    assert made({"source_message_ids": many})["source_message_ids"] == many
+    with pytest.raises(LimitExceeded) as caught:
+        made({"source_message_ids": [*many, "msg_more"]})
+    assert caught.value.field == "source_message_ids"
+
+
+def test_marking_stale_is_a_change_of_state_only_once() -> None:
+    fields = made({})
+    draft = mark_stale(fields, at=LATER)
+    assert draft is not None and draft.kind == "ItemMarkedStale"
+    assert draft.changes["state"] == ("active", "stale")
+    assert mark_stale({**fields, "state": "stale"}, at=LATER) is None
 
 
 EDITS = st.fixed_dictionaries(

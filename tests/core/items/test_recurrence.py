@@ -184,6 +184,16 @@ def test_clearing_the_recurrence_clears_all_of_it() -> None:
     assert not {name for name in after if name.startswith("recurrence")}
 
 
+def test_an_item_that_does_not_recur_has_no_recurrence() -> None:
+    assert recurrence_of(made({})) is None
+
+
+def test_an_unknown_recurrence_is_refused_with_the_list() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        made({"recurrence_kind": "hourly"})
+    assert caught.value.hint == "one of daily, weekly, monthly, yearly, weekdays"
+
+
 def test_completing_a_plain_task_is_final_and_repeatable() -> None:
     fields = completed(made({"due_at": ms("2026-03-01")}), NOW)
     assert (fields["state"], fields["progress"]) == ("completed", "done")

@@ -115,10 +115,6 @@ def _next_occurrence(present: Fields, at: Moment, occurrence_ms: int | None) -> 
     )
     if following is None:
         return _finish(present, at)
-    if isinstance(due, int) and following <= due:
-        following = next_due(recurrence, due_ms=due, now_ms=due, zone=at.zone)
-        if following is None:
-            return _finish(present, at)
     after: Fields = {
         "state": "active",
         "state_since": present["state_since"] if present["state"] == "active" else at.now_ms,
