@@ -28,13 +28,14 @@ from remembrancer.core.items.query import (
     is_countable,
     times_of,
 )
-from remembrancer.core.items.record import item_view
+from remembrancer.core.items.record import ItemRecord, References, item_view
 from remembrancer.core.moments import PastMoment, parse_bound, parse_past, parse_position
 from remembrancer.core.text.segment import query_terms
 from remembrancer.core.text.slugs import tag_key
 from remembrancer.core.values import Caller
 from remembrancer.ports.sql import Outcome
 from remembrancer.store import artifacts, item_lists, relations
+from remembrancer.store import items as item_store
 from remembrancer.store.item_filters import Asked
 from remembrancer.store.tags import tags_statement
 
@@ -229,3 +230,20 @@ async def list_tags(
         if has_more
         else None,
     }
+
+
+async def read_references(app: App, caller: Caller, records: Sequence[ItemRecord]) -> References:
+    """Return the projects and topics that items refer to. *Promise:* one round trip at most."""
+    wanted = [
+        sorted({str(record.fields[name]) for record in records if record.fields.get(name)})
+        for name in ("project_id", "topic_id")
+    ]
+    if not any(wanted):
+        return References()
+    projects, topics = await app.sql.read(
+        [
+            item_store.owners_statement(caller.namespace, area, ids)
+            for area, ids in zip(("projects", "topics"), wanted, strict=True)
+        ]
+    )
+    return References(item_store.owners(projects.rows), item_store.owners(topics.rows))

@@ -1,0 +1,1 @@
+"""The focus: which open task comes next, by rules that anyone can check."""
