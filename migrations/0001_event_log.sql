@@ -1,7 +1,8 @@
 -- The ledger, and what every write keeps beside it.
+-- Events are never deleted, so positions only grow.
 
 CREATE TABLE events (
-  position INTEGER PRIMARY KEY AUTOINCREMENT,
+  position INTEGER PRIMARY KEY,
   namespace TEXT NOT NULL,
   stream TEXT NOT NULL,
   version INTEGER NOT NULL CHECK (version > 0),

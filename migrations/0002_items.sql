@@ -1,4 +1,5 @@
 -- Projections of items and what they refer to. `position` is that of the last event folded in.
+-- Checks compare with OR: for a list of three or more behind IN, D1 counts up to two rows read.
 
 CREATE TABLE items (
   seq INTEGER PRIMARY KEY,
@@ -8,12 +9,12 @@ CREATE TABLE items (
   position INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
-  kind TEXT NOT NULL CHECK (kind IN ('task', 'memory')),
+  kind TEXT NOT NULL CHECK (kind = 'task' OR kind = 'memory'),
   type TEXT NOT NULL,
   type_by_hand INTEGER,
-  state TEXT NOT NULL CHECK (state IN ('active', 'dormant', 'stale', 'superseded', 'archived', 'completed', 'expired', 'deleted')),
+  state TEXT NOT NULL CHECK (state = 'active' OR state = 'dormant' OR state = 'stale' OR state = 'superseded' OR state = 'archived' OR state = 'completed' OR state = 'expired' OR state = 'deleted'),
   state_since INTEGER,
-  progress TEXT CHECK (progress IN ('pending', 'in_progress', 'failed', 'done')),
+  progress TEXT CHECK (progress = 'pending' OR progress = 'in_progress' OR progress = 'failed' OR progress = 'done'),
   title TEXT NOT NULL,
   content TEXT,
   summary TEXT,
@@ -30,12 +31,12 @@ CREATE TABLE items (
   valid_to INTEGER,
   expires_at INTEGER,
   pinned INTEGER,
-  authored_by TEXT NOT NULL CHECK (authored_by IN ('human', 'agent', 'job')),
+  authored_by TEXT NOT NULL CHECK (authored_by = 'human' OR authored_by = 'agent' OR authored_by = 'job'),
   due_at INTEGER,
   due_text TEXT,
   snoozed_until INTEGER,
   ignored_until INTEGER,
-  recurrence_kind TEXT CHECK (recurrence_kind IN ('daily', 'weekly', 'monthly', 'yearly', 'weekdays')),
+  recurrence_kind TEXT CHECK (recurrence_kind = 'daily' OR recurrence_kind = 'weekly' OR recurrence_kind = 'monthly' OR recurrence_kind = 'yearly' OR recurrence_kind = 'weekdays'),
   recurrence_interval INTEGER,
   recurrence_until INTEGER,
   recurrence_day INTEGER,
@@ -146,7 +147,7 @@ CREATE TABLE projects (
   name TEXT NOT NULL,
   slug TEXT NOT NULL,
   description TEXT,
-  state TEXT NOT NULL CHECK (state IN ('active', 'deleted')),
+  state TEXT NOT NULL CHECK (state = 'active' OR state = 'deleted'),
   active_objective_id TEXT,
   objective_since INTEGER,
   PRIMARY KEY (namespace, id)
@@ -184,11 +185,11 @@ CREATE TABLE topics (
   name TEXT NOT NULL,
   slug TEXT NOT NULL,
   description TEXT,
-  state TEXT NOT NULL CHECK (state IN ('active', 'deleted')),
-  kind TEXT NOT NULL CHECK (kind IN ('topic', 'profile', 'project', 'system')),
+  state TEXT NOT NULL CHECK (state = 'active' OR state = 'deleted'),
+  kind TEXT NOT NULL CHECK (kind = 'topic' OR kind = 'profile' OR kind = 'project' OR kind = 'system'),
   retrieval_priority INTEGER NOT NULL CHECK (retrieval_priority BETWEEN 0 AND 100),
   canonical_item_id TEXT,
-  summary_mode TEXT NOT NULL CHECK (summary_mode IN ('auto', 'manual')),
+  summary_mode TEXT NOT NULL CHECK (summary_mode = 'auto' OR summary_mode = 'manual'),
   PRIMARY KEY (namespace, id)
 ) STRICT, WITHOUT ROWID;
 

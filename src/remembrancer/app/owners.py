@@ -19,8 +19,7 @@ from remembrancer.core.items.record import Owner
 from remembrancer.core.ledger.events import Draft, Head
 from remembrancer.core.projects.decide import check_name, create_project
 from remembrancer.core.text.fold import fold
-from remembrancer.core.text.graphemes import cut
-from remembrancer.core.text.slugs import SLUG_CHARS_MAX, slugify
+from remembrancer.core.text.slugs import numbered_slugs, slugify
 from remembrancer.core.topics.decide import PROFILE_NAME, PROFILE_SLUG, create_topic
 from remembrancer.ports.sql import Row, Statement
 from remembrancer.store.items import owner_statement
@@ -38,9 +37,6 @@ class Unset(Enum):
 UNSET: Final = Unset.UNSET
 """Stands for an argument that was not given, where None means to clear."""
 
-_CANDIDATES: Final = 50
-"""Slugs that are looked at for one name: more names with one slug than this do not occur."""
-
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -54,9 +50,7 @@ class Wanted:
 
     def statement(self, namespace: Namespace) -> Statement:
         """Return the statement that reads what could be meant."""
-        name = self.name if self.name is not None else self.slug
-        slugs = slug_candidates(self.slug, self.name)
-        return owner_statement(namespace, self.area, slugs, name or "")
+        return owner_statement(namespace, self.area, slug=self.slug, name=self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +59,6 @@ class Found:
 
     owner: Owner
     edit: StreamEdit | None = None
-
-
-def slug_candidates(slug: str | None, name: str | None) -> list[str]:
-    """Return the slugs under which a slug or a name can be stored, the likeliest first.
-
-    *Raises:* InvalidInput when there is no letter or digit in it.
-    """
-    numbered = _numbered(slug, name)
-    return [slug, *numbered] if slug is not None and slug not in numbered else numbered
-
-
-def _numbered(slug: str | None, name: str | None) -> list[str]:
-    stem = slugify(slug if slug is not None else name or "")
-    suffixes = [f"-{number}" for number in range(2, _CANDIDATES)]
-    rest = [cut(stem, SLUG_CHARS_MAX - len(end)).rstrip("-") + end for end in suffixes]
-    return [stem, *rest]
 
 
 def pick(present: Mapping[str, str], slug: str | None, name: str | None) -> str | None:
@@ -104,7 +82,7 @@ def free_slug(slug: str | None, name: str, taken: Container[str]) -> str:
 
     *Raises:* InvalidInput (no letter or digit), Conflict when too many share it.
     """
-    candidates = _numbered(slug, name)
+    candidates = numbered_slugs(slug if slug is not None else name)
     for candidate in candidates:
         if candidate not in taken:
             return candidate

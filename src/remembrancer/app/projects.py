@@ -12,7 +12,7 @@ from typing import Final
 
 from remembrancer.app.commit import Answer, Plan, write
 from remembrancer.app.items.past import moment_of, moment_view, read_moment
-from remembrancer.app.owners import UNSET, Unset, free_slug, missing, pick, slug_candidates
+from remembrancer.app.owners import UNSET, Unset, free_slug, missing, pick
 from remembrancer.app.state import App
 from remembrancer.core import limits
 from remembrancer.core.cursors import decode_cursor, encode_cursor
@@ -62,8 +62,7 @@ def named_choice(caller: Caller, slug: str | None, name: str | None) -> store.Ch
     """Return the choice of the projects that a slug or a name could mean."""
     if slug is None and name is None:
         raise InvalidInput("no project was named", hint="give a slug or a name", field="slug")
-    slugs = slug_candidates(slug, name)
-    return store.named(PROJECTS, caller.namespace, slugs, name=name if name is not None else slug)
+    return store.named(PROJECTS, caller.namespace, slug=slug, name=name)
 
 
 def names_of(present: Mapping[str, Seen]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from typing import Final, TypedDict, Unpack, cast
 from remembrancer.app.commit import Answer, Plan, write
 from remembrancer.app.items.past import moment_view
 from remembrancer.app.items.resolve import zone_of
-from remembrancer.app.owners import free_slug, missing, pick, slug_candidates
+from remembrancer.app.owners import free_slug, missing, pick
 from remembrancer.app.projects import (
     check_limit,
     check_version,
@@ -76,8 +76,7 @@ async def _read(app: App, caller: Caller, slug: str | None, name: str | None) ->
 def _choice(caller: Caller, slug: str | None, name: str | None) -> owner_store.Choice:
     if slug is None and name is None:
         raise InvalidInput("no topic was named", hint="give a slug or a name", field="slug")
-    slugs = slug_candidates(slug, name)
-    return store.named(caller.namespace, slugs, name=name if name is not None else slug)
+    return store.named(caller.namespace, slug=slug, name=name)
 
 
 def _present(outcomes: Sequence[Outcome], choice: owner_store.Choice) -> dict[str, Seen]:
@@ -247,7 +246,9 @@ async def list_topics(
     moment = await read_past(app, caller, as_of)
     position = None if moment is None else moment.position
     choice = store.page(caller.namespace, after_slug=after, limit=limit + 1, position=position)
-    profile = replace(store.named(caller.namespace, [PROFILE_SLUG]), position=position)
+    profile = replace(
+        store.named(caller.namespace, slug=PROFILE_SLUG, name=None), position=position
+    )
     outcomes = await app.sql.read(
         [
             *owner_store.view_statements(choice),

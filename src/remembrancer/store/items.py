@@ -13,12 +13,13 @@ from remembrancer.core.errors import NotFound
 from remembrancer.core.ids import Namespace, item_stream
 from remembrancer.core.items.record import ItemRecord, Owner, References
 from remembrancer.core.ledger.events import Draft, Head
-from remembrancer.core.projects.decide import spellings
-from remembrancer.core.values import JSON, canonical_json
+from remembrancer.core.values import JSON
 from remembrancer.ports.sql import Outcome, Row, Statement
 from remembrancer.store import ledger
 from remembrancer.store.items_projection import ITEMS
 from remembrancer.store.ledger import StreamEdit
+from remembrancer.store.marks import Marks
+from remembrancer.store.owner_names import meant_sql
 from remembrancer.store.record_table import load_json
 
 ITEM_COLUMNS: Final = "seq, namespace, id, version, position, created_at, updated_at, " + ", ".join(
@@ -55,18 +56,19 @@ def item_of(row: Row) -> ItemRecord:
 
 def load_statements(namespace: Namespace, ids: Sequence[str]) -> list[Statement]:
     """Return the four statements that read items, heads, projects and topics."""
-    wanted = canonical_json(list(ids))
-    streams = [item_stream(id_) for id_ in ids]
-    chosen = "FROM json_each(?2) AS j CROSS JOIN items AS i ON i.namespace = ?1 AND i.id = j.value"
+    marks = Marks(namespace)
+    chosen = (
+        f"FROM {marks.many(ids)} AS j CROSS JOIN items AS i ON i.namespace = ?1 AND i.id = j.value"
+    )
     columns = ", ".join(f"i.{name.strip()}" for name in ITEM_COLUMNS.split(","))
     return [
-        Statement(f"SELECT {columns} {chosen}", (namespace, wanted)),
-        ledger.heads_statement(namespace, streams),
+        Statement(f"SELECT {columns} {chosen}", marks.values),
+        ledger.heads_statement(namespace, [item_stream(id_) for id_ in ids]),
         *(
             Statement(
-                f"SELECT o.id, o.slug, o.name, o.state FROM {table} AS o WHERE o.namespace = ?1"
-                f" AND o.id IN (SELECT i.{column} {chosen})",
-                (namespace, wanted),
+                f"SELECT o.id, o.slug, o.name, o.state {chosen} CROSS JOIN {table} AS o"
+                f" ON o.namespace = ?1 AND o.id = i.{column}",
+                marks.values,
             )
             for table, column in (("projects", "project_id"), ("topics", "topic_id"))
         ),
@@ -100,21 +102,23 @@ def owners(rows: Sequence[Row]) -> dict[str, Owner]:
 def items_statement(namespace: Namespace, ids: Sequence[str]) -> Statement:
     """Return the statement that reads items by id, without heads or references."""
     columns = ", ".join(f"i.{name.strip()}" for name in ITEM_COLUMNS.split(","))
-    return Statement(
-        f"SELECT {columns} FROM json_each(?2) AS j CROSS JOIN items AS i"
-        " ON i.namespace = ?1 AND i.id = j.value",
-        (namespace, canonical_json(list(ids))),
+    marks = Marks(namespace)
+    sql = (
+        f"SELECT {columns} FROM {marks.many(ids)} AS j CROSS JOIN items AS i"
+        " ON i.namespace = ?1 AND i.id = j.value"
     )
+    return Statement(sql, marks.values)
 
 
 def owners_statement(namespace: Namespace, table: str, ids: Sequence[str]) -> Statement:
     """Return the statement that reads the names of projects or topics by id."""
     assert table in ("projects", "topics")
-    return Statement(
-        f"SELECT o.id, o.slug, o.name, o.state FROM json_each(?2) AS j CROSS JOIN {table} AS o"
-        " ON o.namespace = ?1 AND o.id = j.value",
-        (namespace, canonical_json(list(ids))),
+    marks = Marks(namespace)
+    sql = (
+        f"SELECT o.id, o.slug, o.name, o.state FROM {marks.many(ids)} AS j"
+        f" CROSS JOIN {table} AS o ON o.namespace = ?1 AND o.id = j.value"
     )
+    return Statement(sql, marks.values)
 
 
 def owner_by_id_statement(namespace: Namespace, table: str, id_: str) -> Statement:
@@ -133,19 +137,16 @@ def require(items: dict[str, LoadedItem], id_: str) -> LoadedItem:
     return found
 
 
-def owner_statement(namespace: Namespace, table: str, slugs: Sequence[str], name: str) -> Statement:
-    """Return the statement that reads projects or topics by slug or name, of those not deleted.
-
-    *Shape:* the name is compared without regard to case.
-    """
+def owner_statement(
+    namespace: Namespace, table: str, *, slug: str | None, name: str | None
+) -> Statement:
+    """Return the statement that reads the projects or topics that a slug or name may mean, of
+    those not deleted; a row may come twice. *Raises:* as `meant_sql`."""
     assert table in ("projects", "topics")
-    return Statement(
-        f"SELECT o.* FROM json_each(?2) AS j CROSS JOIN {table} AS o"
-        " ON o.namespace = ?1 AND o.slug = j.value AND o.state = 'active' UNION"
-        f" SELECT o.* FROM json_each(?3) AS j CROSS JOIN {table} AS o INDEXED BY {table}_name"
-        " ON o.namespace = ?1 AND o.name = j.value COLLATE NOCASE AND o.state = 'active'",
-        (namespace, canonical_json(list(slugs)), canonical_json(spellings(name))),
-    )
+    marks = Marks(namespace)
+    by_name = f" INDEXED BY {table}_name"
+    sql = meant_sql(marks, "n.*", table, slug=slug, name=name, by_name=by_name)
+    return Statement(sql, marks.values)
 
 
 def holder_statement(namespace: Namespace, fact_key: str) -> Statement:

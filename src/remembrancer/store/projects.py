@@ -17,15 +17,16 @@ from remembrancer.core.items.fields import CURRENT_STATES
 from remembrancer.core.items.record import ItemRecord, References
 from remembrancer.core.ledger.changes import apply_changes
 from remembrancer.core.ledger.events import Draft, Head
-from remembrancer.core.projects.decide import spellings
 from remembrancer.core.projects.record import OwnerRecord, recount
 from remembrancer.core.values import canonical_json
-from remembrancer.ports.sql import Outcome, Row, SqlStore, Statement
+from remembrancer.ports.sql import Outcome, Row, SqlStore, SqlValue, Statement
 from remembrancer.store import items as item_store
 from remembrancer.store import ledger
 from remembrancer.store.items import LoadedItem
 from remembrancer.store.items_projection import ITEMS
 from remembrancer.store.ledger import StreamEdit
+from remembrancer.store.marks import Marks
+from remembrancer.store.owner_names import meant_sql
 from remembrancer.store.projections import PROJECTS, TOPICS
 from remembrancer.store.record_table import RecordTable
 
@@ -42,7 +43,7 @@ class Choice:
     table: RecordTable
     namespace: Namespace
     ids: str
-    values: tuple[str | int, ...] = ()
+    values: tuple[SqlValue, ...] = ()
     order: str = "o.slug"
     position: int | None = None
 
@@ -99,18 +100,13 @@ VIEW_STATEMENTS: Final = 6
 
 
 def named(
-    table: RecordTable, namespace: Namespace, slugs: Sequence[str], *, name: str | None = None
+    table: RecordTable, namespace: Namespace, *, slug: str | None, name: str | None
 ) -> Choice:
-    """Choose by slug, or by name without regard to case."""
-    return Choice(
-        table,
-        namespace,
-        "SELECT n.id FROM json_each(?3) AS j CROSS JOIN {source} AS n"
-        " ON n.namespace = ?1 AND n.slug = j.value AND n.state = 'active'"
-        " UNION SELECT n.id FROM json_each(?4) AS j CROSS JOIN {source} AS n{by_name}"
-        " ON n.namespace = ?1 AND n.name = j.value COLLATE NOCASE AND n.state = 'active'",
-        (canonical_json(list(slugs)), canonical_json(spellings(name))),
-    )
+    """Choose what a slug or a name may mean. *Raises:* InvalidInput (no letter or digit)."""
+    marks = Marks(namespace)
+    marks.add(0)  # the position's place
+    ids = meant_sql(marks, "n.id", "{source}", slug=slug, name=name, by_name="{by_name}")
+    return Choice(table, namespace, f"SELECT id FROM ({ids})", marks.values[2:])
 
 
 def page(

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from remembrancer.core.ids import Namespace
 from remembrancer.store import projects as owners
 from remembrancer.store.projections import TOPICS
 from remembrancer.store.projects import Choice
 
 
-def named(namespace: Namespace, slugs: Sequence[str], *, name: str | None = None) -> Choice:
-    """Choose topics by slug, or by name without regard to case."""
-    return owners.named(TOPICS, namespace, slugs, name=name)
+def named(namespace: Namespace, *, slug: str | None, name: str | None) -> Choice:
+    """Choose the topics that a slug or a name may mean."""
+    return owners.named(TOPICS, namespace, slug=slug, name=name)
 
 
 def page(

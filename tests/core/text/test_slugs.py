@@ -13,6 +13,8 @@ from remembrancer.core.text.slugs import (
     SLUG_SUFFIX_MAX,
     TAG_DISPLAY_CHARS_MAX,
     normalise_tags,
+    numbered_slugs,
+    slug_ranges,
     slugify,
     tag_key,
     unique_slug,
@@ -157,6 +159,40 @@ def test_tag_key_length_limit_counts_characters() -> None:
     with pytest.raises(InvalidInput) as raised:
         tag_key("中" * (TAG_CHARS_MAX + 1))
     assert raised.value.field == "tags"
+
+
+@given(ANY_TEXT)
+def test_slug_ranges_any_name_hold_its_numbered_slugs_and_nothing_before_them(name: str) -> None:
+    try:
+        slugs = numbered_slugs(name)
+    except InvalidInput:
+        return
+    ranges = slug_ranges(name)
+    assert len(ranges) <= 3
+    for slug in slugs:
+        assert any(first <= slug < end for first, end in ranges)
+        assert len(slug) <= SLUG_CHARS_MAX
+    assert not any(first <= slugs[0][:-1] < end for first, end in ranges)
+
+
+@pytest.mark.parametrize(
+    ("name", "ranges"),
+    [
+        ("Work 工作", [("work-工作", "work-工作-:")]),
+        ("a" * 78, [("a" * 78, "a" * 78 + "-:"), ("a" * 77 + "-", "a" * 77 + "-:")]),
+        (
+            "a" * 80,
+            [
+                ("a" * 80, "a" * 80 + "-"),
+                ("a" * 78 + "-", "a" * 78 + "-:"),
+                ("a" * 77 + "-", "a" * 77 + "-:"),
+            ],
+        ),
+    ],
+    ids=["short", "cut for two digits", "cut for any number"],
+)
+def test_slug_ranges_of_a_name_are_few(name: str, ranges: list[tuple[str, str]]) -> None:
+    assert slug_ranges(name) == ranges
 
 
 @given(ANY_TEXT)

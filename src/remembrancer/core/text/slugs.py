@@ -19,6 +19,9 @@ from remembrancer.core.text.graphemes import cut, shorten
 SLUG_CHARS_MAX: Final = 80
 """Characters of a slug, suffix included. Our choice: three bytes each still fit a KV key."""
 
+SLUG_NUMBERS: Final = 49
+"""Largest number behind a slug that is looked for: more names with one slug do not occur."""
+
 SLUG_SUFFIX_MAX: Final = 9_999
 """Largest number that tells equal slugs apart. Our choice; beyond it the name is refused."""
 
@@ -64,8 +67,7 @@ def unique_slug(name: str, taken: Callable[[str], bool] | Container[str]) -> str
     if not is_taken(slug):
         return slug
     for number in range(2, SLUG_SUFFIX_MAX + 1):
-        suffix = f"-{number}"
-        numbered = cut(slug, SLUG_CHARS_MAX - len(suffix)).rstrip("-") + suffix
+        numbered = _numbered(slug, f"-{number}")
         if not is_taken(numbered):
             return numbered
     raise InvalidInput(
@@ -73,6 +75,34 @@ def unique_slug(name: str, taken: Callable[[str], bool] | Container[str]) -> str
         hint="choose a name that differs in its letters",
         field="name",
     )
+
+
+def numbered_slugs(name: str) -> list[str]:
+    """Returns the slugs under which a name can be stored: its slug, then `slug-2`, `slug-3` …
+
+    *Raises:* InvalidInput (field `name`) when the name has no slug.
+    """
+    slug = slugify(name)
+    suffixes = [f"-{number}" for number in range(2, SLUG_NUMBERS + 1)]
+    return [slug, *(_numbered(slug, suffix) for suffix in suffixes)]
+
+
+def _numbered(slug: str, suffix: str) -> str:
+    return cut(slug, SLUG_CHARS_MAX - len(suffix)).rstrip("-") + suffix
+
+
+def slug_ranges(name: str) -> list[tuple[str, str]]:
+    """Returns the ranges of text, each with its end left out, that hold all `numbered_slugs`.
+
+    *Shape:* one range, or up to three for a slug so long that it is cut for its number; slugs
+    that go on after a number lie in them, too. *Raises:* as `numbered_slugs`.
+    """
+    slug = slugify(name)
+    # Behind `-` come the digits, behind those `:`.
+    stems = dict.fromkeys(_numbered(slug, suffix)[: -len(suffix)] for suffix in ("-2", "-10"))
+    if slug in stems:
+        return [(slug, f"{slug}-:"), *((f"{stem}-", f"{stem}-:") for stem in stems if stem != slug)]
+    return [(slug, f"{slug}-"), *((f"{stem}-", f"{stem}-:") for stem in stems)]
 
 
 def tag_key(tag: str) -> str:
