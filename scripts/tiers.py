@@ -40,17 +40,19 @@ class Tier:
 
 
 TIERS = (
-    Tier("check", "the checkers themselves: each is shown a bad sample and must refuse it", 10),
-    Tier("core", "pure functions: tables and properties", 20),
-    Tier("contract", "one suite for each port, over every implementation of it", 30),
-    Tier("store", "the SQL: ledger, projections, rebuild, migrations", 30),
-    Tier("app", "use cases on an in-memory store, with faults injected", 30),
+    Tier("check", "the checkers themselves: each is shown a bad sample and must refuse it", 30),
+    Tier("core", "pure functions: tables and properties", 60),
+    Tier("contract", "one suite for each port, over every implementation of it", 40),
+    Tier("local", "the SQLite driver, files and clock of one machine", 20),
+    Tier("store", "the SQL and the ledger: rebuild, migrations, projections", 30),
+    Tier("app", "use cases on an in-memory store, with faults injected", 60),
     Tier("protocol", "REST and MCP through the application, without a network", 60),
+    Tier("cli", "the command line, here and on a remote server", 30),
+    Tier("edge", "the Worker's own modules on stand-in bindings", 10),
+    Tier("pyodide", "the Worker's code in Pyodide, on real D1 and KV", 60),
     Tier("budgets", "round trips, rows read and rows written, counted", 60),
     Tier("mcp", "official clients, conformance suite and Inspector against a real server", 90),
-    Tier("local", "the server, files and clock of one machine", 20),
-    Tier("cli", "the command line, in-process", 20),
-    Tier("e2e", "the installed program on loopback: concurrency, crashes, the command line", 120),
+    Tier("e2e", "the installed program on loopback: concurrency, crashes, a day's session", 120),
 )
 """Every folder of `tests/` that holds tests, in the order in which a failure says most."""
 
