@@ -11,6 +11,8 @@ from remembrancer.http import docs, health, openapi
 from remembrancer.http.rest import (
     admin,
     artifacts,
+    context,
+    focus,
     history,
     item_states,
     items,
@@ -36,6 +38,8 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
     *tags.ROUTES,
     *relations.ROUTES,
     *search.ROUTES,
+    *context.ROUTES,
+    *focus.ROUTES,
     *history.ROUTES,
     *settings.ROUTES,
     *keys.ROUTES,

@@ -1,0 +1,159 @@
+"""Idempotency keys: every route that writes answers a repetition with the first result, once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.protocol.rest.doors import OWNER
+from tests.protocol.rest.talk import TABLE, Talk, World, settle, talk
+
+from remembrancer.http.route_table import AnyRoute
+
+ASKING = frozenset(
+    {"find_conflicts", "load_context", "mcp", "parse_date", "search_items_by_body", "verify"}
+)
+"""Routes that take a body and write nothing."""
+
+OPERATING = frozenset({"rebuild"})
+"""Routes that write no event: doing it again gives the same tables."""
+
+WRITING: dict[str, tuple[str, dict[str, Any] | None]] = {
+    "create_item": ("/v1/items", {"title": "新", "project_name": "新项目"}),
+    "quick_capture": ("/v1/capture", {"text": "记住：新 #标签"}),
+    "update_item": ("/v1/items/{milk}", {"title": "买豆浆"}),
+    "delete_item": ("/v1/items/{milk}", None),
+    "delete_items": ("/v1/items/delete", {"ids": ["{milk}", "{bread}"]}),
+    "set_item_state": ("/v1/items/{milk}/state", {"action": "complete"}),
+    "supersede_items": ("/v1/items/{milk}/supersede", {"target_ids": ["{bread}"]}),
+    "restore_item": ("/v1/items/{gone}/restore", None),
+    "forget_item": ("/v1/items/{milk}/forget", None),
+    "undo_item": ("/v1/items/{gone}/undo", None),
+    "redo_item": ("/v1/items/{bread}/redo", None),
+    "undo": ("/v1/undo", {"cause": "{cause}"}),
+    "redo": ("/v1/redo", {"cause": "{undoing}"}),
+    "add_relation": (
+        "/v1/relations",
+        {"source_id": "{bread}", "type": "supports", "target_id": "{milk}"},
+    ),
+    "remove_relation": ("/v1/relations?source_id={milk}&type=blocks&target_id={bread}", None),
+    "create_project": ("/v1/projects", {"name": "读书"}),
+    "upsert_project": ("/v1/projects/书", {"name": "书"}),
+    "update_project": ("/v1/projects/家", {"name": "Home"}),
+    "delete_project": ("/v1/projects/家", None),
+    "set_active_objective": ("/v1/projects/家/objective", {"title": "新目标"}),
+    "create_topic": ("/v1/topics", {"name": "读书"}),
+    "upsert_topic": ("/v1/topics/书", {"name": "书"}),
+    "update_topic": ("/v1/topics/厨房", {"retrieval_priority": 7}),
+    "delete_topic": ("/v1/topics/厨房", None),
+    "set_canonical_item": ("/v1/topics/厨房/canonical", {"item_id": "{milk}"}),
+    "update_settings": ("/v1/settings", {"default_snooze_hours": 3}),
+    "mark_stale": ("/v1/stale", {"limit": 5}),
+    "create_key": ("/v1/keys", {"name": "n", "scopes": ["memory:read"]}),
+    "revoke_key": ("/v1/keys/{key}", None),
+}
+"""Route → a request to it that changes something in the world of `settle`."""
+
+UNSAFE = [route for route in TABLE.routes if route.is_unsafe and route.scope is not None]
+
+
+def _name(route: AnyRoute) -> str:
+    return route.name
+
+
+async def _names(one: Talk, world: World) -> dict[str, str]:
+    """Make what some requests need, and return what their placeholders stand for."""
+    await one.ask("PATCH", f"/v1/items/{world.bread}", {"content": "rye"})
+    undoing = await one.send("POST", f"/v1/items/{world.bread}/undo")
+    assert undoing.is_success
+    events = (await one.ask("GET", f"/v1/items/{world.bread}/history"))["events"]
+    made = await one.ask("POST", "/v1/keys", {"name": "old", "scopes": ["memory:read"]})
+    history = (await one.ask("GET", f"/v1/items/{world.gone}/history"))["events"]
+    await one.make("lying", due=None)
+    one.served.runtime.advance(30 * 86_400_000)
+    return {
+        "milk": world.milk,
+        "bread": world.bread,
+        "gone": world.gone,
+        "undoing": events[0]["cause"],
+        "cause": history[0]["cause"],
+        "key": made["key"]["id"],
+    }
+
+
+def _filled(value: Any, names: dict[str, str]) -> Any:
+    if isinstance(value, str):
+        for name, text in names.items():
+            value = value.replace(f"{{{name}}}", text)
+        return value
+    if isinstance(value, dict):
+        return {name: _filled(part, names) for name, part in value.items()}
+    return [_filled(part, names) for part in value] if isinstance(value, list) else value
+
+
+def test_every_route_that_writes_is_repeated_here() -> None:
+    unsafe = {route.name for route in UNSAFE}
+    assert unsafe - ASKING - OPERATING == set(WRITING)
+
+
+@pytest.mark.parametrize("route", [route for route in UNSAFE if route.name in WRITING], ids=_name)
+async def test_repetition_is_answered_as_before_and_written_once(route: AnyRoute) -> None:
+    url, body = WRITING[route.name]
+    async with talk() as one:
+        names = await _names(one, await settle(one))
+        options: dict[str, Any] = {"headers": {**OWNER, "idempotency-key": "key-1"}}
+        if body is not None:
+            options["json"] = _filled(body, names)
+        url = _filled(url, names)
+        before = await one.tables()
+        first = await one.send(route.method, url, **options)
+        after = await one.tables()
+        second = await one.send(route.method, url, **options)
+        assert first.is_success, first.text
+        assert after != before
+        assert await one.tables() == after
+        other = {"json": {"default_upcoming_days": 9}, "headers": options["headers"]}
+        refused = await one.send("PATCH", "/v1/settings", **other)
+        assert await one.tables() == after
+    answers = [response.json() for response in (first, second)]
+    for answer in answers:
+        answer.pop("token", None)  # shown once, not on a repetition
+    assert answers[0] == answers[1]
+    assert first.status_code == second.status_code
+    assert first.headers.get("etag") == second.headers.get("etag")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "idempotency_key_reused")
+
+
+async def test_repetition_with_other_words_is_refused() -> None:
+    headers = {"idempotency-key": "key-2"}
+    async with talk() as one:
+        await one.ask("POST", "/v1/items", {"title": "一"}, headers=headers)
+        reordered = await one.send(
+            "POST",
+            "/v1/items",
+            headers={**headers, "content-type": "application/json"},
+            content=' { "title" :  "一" } '.encode(),
+        )
+        await one.refuse(
+            "POST",
+            "/v1/items",
+            {"title": "二"},
+            headers=headers,
+            status=409,
+            code="idempotency_key_reused",
+        )
+        long = {"idempotency-key": "k" * 256}
+        await one.refuse("POST", "/v1/items", {"title": "x"}, headers=long, code="invalid_input")
+        listed = await one.ask("GET", "/v1/items")
+    assert reordered.status_code == 201
+    assert [item["title"] for item in listed["items"]] == ["一"]
+
+
+async def test_request_that_failed_can_be_repeated_with_its_key() -> None:
+    headers = {"idempotency-key": "key-3"}
+    body = {"title": "t", "project": "家"}
+    async with talk() as one:
+        await one.refuse("POST", "/v1/items", body, headers=headers, status=404, code="not_found")
+        await one.ask("POST", "/v1/projects", {"name": "家"})
+        made = await one.ask("POST", "/v1/items", body, headers=headers)
+    assert made["item"]["project"]["slug"] == "家"
