@@ -278,7 +278,7 @@ async def mark_stale_candidates(app: App, caller: Caller, *, limit: int = 25) ->
         )
         at = Moment(now_ms, zone_of(app, item_store.settings_of(settings.rows)))
         rows = {str(row["id"]): row for row in found.rows}
-        loaded = await app.sql.read(item_store.load_statements(namespace, list(rows)))
+        [loaded] = await app.sql.read([item_store.load_statement(namespace, list(rows))])
         items, references = item_store.loaded(loaded)
         views: list[JSON] = []
         edits = []

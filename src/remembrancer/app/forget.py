@@ -46,18 +46,18 @@ async def forget_item(app: App, caller: Caller, item_id: str) -> Answer:
             raise NotFound(f"there is no item {item_id[:60]!r}", hint="list_items finds ids")
         outcomes = await app.sql.read(
             [
-                *item_store.load_statements(caller.namespace, [item_id]),
+                item_store.load_statement(caller.namespace, [item_id]),
                 store.mentions_statement(caller.namespace, item_id, stream),
                 store.edges_statement(caller.namespace, item_id),
                 ledger.heads_statement(caller.namespace, [RELATIONS]),
                 *store.owner_names_statements(caller.namespace, _owner_ids(events)),
             ]
         )
-        scopes.update(_scopes(events, *outcomes[7:]))
-        items, _ = item_store.loaded(outcomes[:4])
+        scopes.update(_scopes(events, *outcomes[4:]))
+        items, _ = item_store.loaded(outcomes[0])
         item = item_store.require(items, item_id)
-        redacted = _redacted(events, outcomes[4])
-        edges = _edges_edit(outcomes[5], outcomes[6])
+        redacted = _redacted(events, outcomes[1])
+        edges = _edges_edit(outcomes[2], outcomes[3])
         draft = _tombstone(item.record.fields)
         plan = Plan(
             answer={

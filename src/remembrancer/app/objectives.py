@@ -154,7 +154,7 @@ async def _look(app: App, caller: Caller, project: str, item_id: str | None) -> 
     statements = [
         *store.view_statements(choice),
         item_store.setting_statement(namespace),
-        *item_store.load_statements(namespace, wanted),
+        item_store.load_statement(namespace, wanted),
         *store.objective_statements(choice),
         relation_store.head_statement(namespace),
         relation_store.incoming_statement(namespace, _SUPERSEDES, item_id or ""),
@@ -165,8 +165,8 @@ async def _look(app: App, caller: Caller, project: str, item_id: str | None) -> 
     present = {one.slug: one for one in store.seen(views, choice)}
     chosen = require_project(present, project)
     settings = {**SETTINGS, **item_store.settings_of(rest[0].rows)}
-    items, references = item_store.loaded(rest[1:5])
-    previous = store.objectives(rest[5:7])
+    items, references = item_store.loaded(rest[1])
+    previous = store.objectives(rest[2:4])
     item = None if item_id is None else require(items, item_id)
     if item is not None:
         _refuse_foreign(item, chosen, references)
@@ -176,9 +176,9 @@ async def _look(app: App, caller: Caller, project: str, item_id: str | None) -> 
         item=item,
         previous=previous.get(str(chosen.owner.fields.get("active_objective_id"))),
         references=_with_project(references, chosen),
-        relations_head=relation_store.head_of(rest[7].rows),
-        over=relation_store.present_of(rest[8].rows),
-        under=relation_store.present_of(rest[9].rows),
+        relations_head=relation_store.head_of(rest[4].rows),
+        over=relation_store.present_of(rest[5].rows),
+        under=relation_store.present_of(rest[6].rows),
     )
 
 

@@ -51,7 +51,8 @@ class Link:
     """Relations of one type from one item to others, as asked for.
 
     *Shape:* `target_ids` 1–100 without the source; `is_superseding` also moves the targets to
-    the state `superseded`, whatever the type is.
+    the state `superseded`, whatever the type is; `is_incoming` draws the relations from the
+    targets to the source, for a type that may close a circle.
     """
 
     source_id: str
@@ -60,6 +61,13 @@ class Link:
     confidence: float = 1.0
     reason: str | None = None
     is_superseding: bool = False
+    is_incoming: bool = False
+
+    def edge(self, target_id: str) -> store.Edge:
+        """Return the relation with one of the targets."""
+        if self.is_incoming:
+            return target_id, self.type, self.source_id
+        return self.source_id, self.type, target_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +99,11 @@ async def plan_link(app: App, caller: Caller, link: Link) -> Linked:
     """
     ids = _check(link)
     reason, namespace = rules.check_reason(link.reason), caller.namespace
-    edges = [(link.source_id, link.type, id_) for id_ in ids]
+    edges = [link.edge(id_) for id_ in ids]
     outcomes = await app.sql.read(
         [
             item_store.setting_statement(namespace),
-            *item_store.load_statements(namespace, [link.source_id, *ids]),
+            item_store.load_statement(namespace, [link.source_id, *ids]),
             store.head_statement(namespace),
             store.present_statement(namespace, edges),
             store.ancestors_statement(namespace, link.type, link.source_id, ids),
@@ -103,11 +111,11 @@ async def plan_link(app: App, caller: Caller, link: Link) -> Linked:
     )
     settings = {**SETTINGS, **item_store.settings_of(outcomes[0].rows)}
     at = Moment(app.runtime.now_ms(), zone_of(app, settings))
-    items, references = item_store.loaded(outcomes[1:5])
+    items, references = item_store.loaded(outcomes[1])
     source = require_present(items, link.source_id)
     targets = [require_present(items, id_) for id_ in ids]
-    rules.refuse_circle(link.source_id, link.type, ids, store.ancestors_of(outcomes[7].rows))
-    present = store.present_of(outcomes[6].rows)
+    rules.refuse_circle(link.source_id, link.type, ids, store.ancestors_of(outcomes[4].rows))
+    present = store.present_of(outcomes[3].rows)
     draft = rules.add_relations(
         present,
         {relation_key(*edge): (link.confidence, reason) for edge in edges},
@@ -116,10 +124,10 @@ async def plan_link(app: App, caller: Caller, link: Link) -> Linked:
     changed = _supersede(link, targets, at, reason) if link.is_superseding else []
     edits = [item.edit(item_draft) for item, item_draft in changed]
     if draft is not None:
-        edits.append(StreamEdit(RELATIONS, store.head_of(outcomes[5].rows), present, (draft,)))
+        edits.append(StreamEdit(RELATIONS, store.head_of(outcomes[2].rows), present, (draft,)))
     plan = await clear_objective_of(app, caller, Plan({}, at.now_ms, edits), changed)
     superseded = {item.record.id for item, _ in changed}
-    added = {edge[2] for edge in edges if relation_key(*edge) not in present}
+    added = {id_ for id_ in ids if relation_key(*link.edge(id_)) not in present}
     return Linked(
         plan=plan,
         source=source,
@@ -328,13 +336,13 @@ async def list_relations(app: App, caller: Caller, item_id: str) -> Answer:
     """
     outcomes = await app.sql.read(
         [
-            *item_store.load_statements(caller.namespace, [item_id]),
+            item_store.load_statement(caller.namespace, [item_id]),
             store.relations_statement(caller.namespace, item_id),
         ]
     )
-    items, _ = item_store.loaded(outcomes[:4])
+    items, _ = item_store.loaded(outcomes[0])
     require(items, item_id)
-    relations = store.relation_views(outcomes[4].rows)
+    relations = store.relation_views(outcomes[1].rows)
     return {"item_id": item_id, "relations": relations, "count": len(relations)}
 
 

@@ -22,6 +22,7 @@ from remembrancer.core.search.ranking import chosen_terms, score
 from remembrancer.core.text.segment import QUERY_TERMS_MAX, Term, query_terms
 from remembrancer.core.values import JSON, Caller
 from remembrancer.store import item_lists
+from remembrancer.store import items as item_store
 from remembrancer.store import search as store
 from remembrancer.store.item_filters import Asked
 from remembrancer.store.search import Match
@@ -208,7 +209,7 @@ async def find_semantic_conflicts(
 
 async def _text_of_item(app: App, caller: Caller, item_id: str) -> str:
     [outcome] = await app.sql.read([item_lists.items_statement(caller.namespace, [item_id])])
-    records, _ = item_lists.records_of(outcome.rows)
+    records, _ = item_store.records_of(outcome.rows)
     if not records:
         raise NotFound(
             f"there is no item {item_id[:60]!r}", hint="list_items or semantic_search find ids"

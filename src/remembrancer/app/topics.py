@@ -312,13 +312,13 @@ async def set_canonical_item(app: App, caller: Caller, slug: str, item_id: str |
             [
                 *owner_store.view_statements(choice),
                 item_store.setting_statement(caller.namespace),
-                *item_store.load_statements(caller.namespace, [item_id] if item_id else []),
+                item_store.load_statement(caller.namespace, [item_id] if item_id else []),
             ]
         )
         present = _present(outcomes[:VIEW_STATEMENTS], choice)
         settings = {**SETTINGS, **item_store.settings_of(outcomes[VIEW_STATEMENTS].rows)}
         at = Moment(app.runtime.now_ms(), zone_of(app, settings))
-        items, references = item_store.loaded(outcomes[VIEW_STATEMENTS + 1 :])
+        items, references = item_store.loaded(outcomes[VIEW_STATEMENTS + 1])
         topic, making = _topic(app, present, slug, at.now_ms)
         if item_id is None:
             return _canonical_plan(topic, making, None, [], at.now_ms)

@@ -234,9 +234,8 @@ async def _item_answer(
     ids = [edit.stream.partition("/")[2] for edit in edits if edit.stream.startswith("item/")]
     if len(ids) != 1:
         return {}
-    items, references = item_store.loaded(
-        await app.sql.read(item_store.load_statements(caller.namespace, ids))
-    )
+    [outcome] = await app.sql.read([item_store.load_statement(caller.namespace, ids)])
+    items, references = item_store.loaded(outcome)
     record = item_store.require(items, ids[0]).record
     [edit] = [edit for edit in edits if edit.stream == item_stream(ids[0])]
     for draft in edit.drafts:

@@ -19,8 +19,7 @@ from remembrancer.core.items.record import ItemRecord
 from remembrancer.core.values import DAY_MS, JSON
 from remembrancer.ports.sql import Row, Statement
 from remembrancer.store.item_filters import owner_slugs
-from remembrancer.store.item_lists import COLUMNS
-from remembrancer.store.items import item_of
+from remembrancer.store.items import COLUMNS, item_of
 from remembrancer.store.marks import Marks
 
 Where = Literal["newest", "anywhere"]

@@ -6,7 +6,6 @@ are `store.item_filters`. Nothing is written here.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Final
 
@@ -24,7 +23,6 @@ from remembrancer.core.items.query import (
     shown_states,
     shows_state,
 )
-from remembrancer.core.items.record import ItemRecord, Owner, References
 from remembrancer.core.moments import PastMoment
 from remembrancer.ports.sql import Row, Statement
 from remembrancer.store.item_filters import (
@@ -36,50 +34,13 @@ from remembrancer.store.item_filters import (
     owners_sql,
     scoped_match,
 )
-from remembrancer.store.items import ITEM_COLUMNS, item_of
+from remembrancer.store.items import COLUMNS, owner_columns
 from remembrancer.store.marks import Marks
-
-COLUMNS: Final = ", ".join(f"i.{name.strip()}" for name in ITEM_COLUMNS.split(","))
-"""The columns of an item, of the table or twin that is called `i`."""
 
 _KEY_SQL: Final = {
     "title": f"substr(i.title, 1, {TITLE_KEY_CHARS}) COLLATE NOCASE",
     "pinned": "coalesce(i.pinned, 0)",
 }
-
-
-def owner_columns(*, is_past: bool = False) -> str:
-    """Return the two columns that bring the project and the topic of `i` along, as JSON.
-
-    *Promise:* one row read for each that there is.
-    """
-    return ", ".join(_owner_column(area, is_past=is_past) for area in ("project", "topic"))
-
-
-def _owner_column(area: str, *, is_past: bool) -> str:
-    if not is_past:
-        where = f"FROM {area}s AS o WHERE o.namespace = ?1 AND o.id = i.{area}_id"
-    else:
-        where = (
-            f"FROM {area}_versions AS o WHERE o.namespace = ?1 AND o.id = i.{area}_id"
-            " AND o.from_position <= (SELECT position FROM moment)"
-            " ORDER BY o.from_position DESC LIMIT 1"
-        )
-    return f"(SELECT json_array(o.slug, o.name, o.state) {where}) AS {area}_owner"
-
-
-def records_of(rows: Sequence[Row]) -> tuple[list[ItemRecord], References]:
-    """Return the items in rows of `COLUMNS` and `owner_columns`, and what they refer to."""
-    projects: dict[str, Owner] = {}
-    topics: dict[str, Owner] = {}
-    for row in rows:
-        for area, found in (("project", projects), ("topic", topics)):
-            packed = row[f"{area}_owner"]
-            if packed is not None:
-                slug, name, state = json.loads(str(packed))
-                id_ = str(row[f"{area}_id"])
-                found[id_] = Owner(id_, slug, name, state == "active")
-    return [item_of(row) for row in rows], References(projects, topics)
 
 
 def items_statement(namespace: Namespace, ids: Sequence[str]) -> Statement:

@@ -5,6 +5,7 @@ Lists and searches are `store.item_lists` and `store.search`. Nothing is written
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -15,7 +16,6 @@ from remembrancer.core.items.record import ItemRecord, Owner, References
 from remembrancer.core.ledger.events import Draft, Head
 from remembrancer.core.values import JSON
 from remembrancer.ports.sql import Outcome, Row, Statement
-from remembrancer.store import ledger
 from remembrancer.store.items_projection import ITEMS
 from remembrancer.store.ledger import StreamEdit
 from remembrancer.store.marks import Marks
@@ -26,6 +26,10 @@ ITEM_COLUMNS: Final = "seq, namespace, id, version, position, created_at, update
     ITEMS.columns
 )
 """The columns that make an ItemRecord, in order, of the table and its twin."""
+
+
+COLUMNS: Final = ", ".join(f"i.{name.strip()}" for name in ITEM_COLUMNS.split(","))
+"""The columns of an item, of the table or twin that is called `i`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,39 +58,64 @@ def item_of(row: Row) -> ItemRecord:
     )
 
 
-def load_statements(namespace: Namespace, ids: Sequence[str]) -> list[Statement]:
-    """Return the four statements that read items, heads, projects and topics."""
+def owner_columns(*, is_past: bool = False) -> str:
+    """Return the two columns that bring the project and the topic of `i` along, as JSON.
+
+    *Promise:* one row read for each that there is.
+    """
+    return ", ".join(_owner_column(area, is_past=is_past) for area in ("project", "topic"))
+
+
+def _owner_column(area: str, *, is_past: bool) -> str:
+    if not is_past:
+        where = f"FROM {area}s AS o WHERE o.namespace = ?1 AND o.id = i.{area}_id"
+    else:
+        where = (
+            f"FROM {area}_versions AS o WHERE o.namespace = ?1 AND o.id = i.{area}_id"
+            " AND o.from_position <= (SELECT position FROM moment)"
+            " ORDER BY o.from_position DESC LIMIT 1"
+        )
+    return f"(SELECT json_array(o.slug, o.name, o.state) {where}) AS {area}_owner"
+
+
+def records_of(rows: Sequence[Row]) -> tuple[list[ItemRecord], References]:
+    """Return the items in rows of `COLUMNS` and `owner_columns`, and what they refer to."""
+    projects: dict[str, Owner] = {}
+    topics: dict[str, Owner] = {}
+    for row in rows:
+        for area, found in (("project", projects), ("topic", topics)):
+            packed = row[f"{area}_owner"]
+            if packed is not None:
+                slug, name, state = json.loads(str(packed))
+                id_ = str(row[f"{area}_id"])
+                found[id_] = Owner(id_, slug, name, state == "active")
+    return [item_of(row) for row in rows], References(projects, topics)
+
+
+def load_statement(namespace: Namespace, ids: Sequence[str]) -> Statement:
+    """Return the statement that reads items, with their heads and what they refer to.
+
+    *Promise:* four rows read for each item of a project and a topic.
+    """
     marks = Marks(namespace)
-    chosen = (
-        f"FROM {marks.many(ids)} AS j CROSS JOIN items AS i ON i.namespace = ?1 AND i.id = j.value"
+    # A record is always at its stream's last version; `verify` holds it.
+    sql = (
+        f"SELECT {COLUMNS}, {owner_columns()}, (SELECT e.chain FROM events AS e"
+        " WHERE e.namespace = ?1 AND e.stream = 'item/' || i.id AND e.version = i.version) AS chain"
+        f" FROM {marks.many(ids)} AS j CROSS JOIN items AS i"
+        " ON i.namespace = ?1 AND i.id = j.value"
     )
-    columns = ", ".join(f"i.{name.strip()}" for name in ITEM_COLUMNS.split(","))
-    return [
-        Statement(f"SELECT {columns} {chosen}", marks.values),
-        ledger.heads_statement(namespace, [item_stream(id_) for id_ in ids]),
-        *(
-            Statement(
-                f"SELECT o.id, o.slug, o.name, o.state {chosen} CROSS JOIN {table} AS o"
-                f" ON o.namespace = ?1 AND o.id = i.{column}",
-                marks.values,
-            )
-            for table, column in (("projects", "project_id"), ("topics", "topic_id"))
-        ),
-    ]
+    return Statement(sql, marks.values)
 
 
-def loaded(outcomes: Sequence[Outcome]) -> tuple[dict[str, LoadedItem], References]:
-    """Return id → item and its references from the outcomes of `load_statements`."""
-    rows, head_rows, project_rows, topic_rows = (outcome.rows for outcome in outcomes)
-    heads = ledger.heads(head_rows)
-    items = {str(row["id"]): item_of(row) for row in rows}
-    return (
-        {
-            id_: LoadedItem(record, heads.get(item_stream(id_), Head()))
-            for id_, record in items.items()
-        },
-        References(owners(project_rows), owners(topic_rows)),
-    )
+def loaded(outcome: Outcome) -> tuple[dict[str, LoadedItem], References]:
+    """Return id → item, and what they refer to, from the outcome of `load_statement`."""
+    records, references = records_of(outcome.rows)
+    items = {
+        record.id: LoadedItem(record, Head(record.version, str(row["chain"])))
+        for record, row in zip(records, outcome.rows, strict=True)
+    }
+    return items, references
 
 
 def owners(rows: Sequence[Row]) -> dict[str, Owner]:
@@ -101,10 +130,9 @@ def owners(rows: Sequence[Row]) -> dict[str, Owner]:
 
 def items_statement(namespace: Namespace, ids: Sequence[str]) -> Statement:
     """Return the statement that reads items by id, without heads or references."""
-    columns = ", ".join(f"i.{name.strip()}" for name in ITEM_COLUMNS.split(","))
     marks = Marks(namespace)
     sql = (
-        f"SELECT {columns} FROM {marks.many(ids)} AS j CROSS JOIN items AS i"
+        f"SELECT {COLUMNS} FROM {marks.many(ids)} AS j CROSS JOIN items AS i"
         " ON i.namespace = ?1 AND i.id = j.value"
     )
     return Statement(sql, marks.values)

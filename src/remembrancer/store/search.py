@@ -16,7 +16,7 @@ from remembrancer.core.search.ranking import MATCHED_ROWS_MAX
 from remembrancer.core.values import canonical_json
 from remembrancer.ports.sql import Row, Statement
 from remembrancer.store.item_filters import Asked, conditions, scoped_match
-from remembrancer.store.item_lists import COLUMNS, owner_columns, records_of
+from remembrancer.store.items import COLUMNS, owner_columns, records_of
 from remembrancer.store.marks import Marks
 
 MATCHES_READ_MAX: Final = MATCHED_ROWS_MAX

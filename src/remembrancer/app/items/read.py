@@ -124,7 +124,7 @@ def _page(asked: Asked, sort: Sort, place: Place | None, outcomes: Sequence[Outc
     query = asked.query
     rows = outcomes[0].rows[: query.limit]
     has_more = len(outcomes[0].rows) > query.limit
-    records, references = item_lists.records_of(rows)
+    records, references = item_store.records_of(rows)
     seen = query.offset + len(rows) + (place.seen if place is not None else 0)
     moment: PastMoment | None = None
     if asked.as_of is None:
@@ -164,7 +164,7 @@ async def get_item(app: App, caller: Caller, item_id: str, *, as_of: str | None 
             relations.relations_statement(caller.namespace, item_id),
         ]
     )
-    records, references = item_lists.records_of(item.rows)
+    records, references = item_store.records_of(item.rows)
     if not records:
         raise NotFound(
             f"there is no item {item_id[:60]!r}", hint="list_items or semantic_search find ids"

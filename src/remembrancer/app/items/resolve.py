@@ -101,18 +101,20 @@ async def look_around(
     wanted = wanted_owners(given, is_lenient=is_lenient)
     objective_id = given.get("objective_id")
     all_ids = [*ids, *([objective_id] if objective_id else [])]
-    statements = [store.setting_statement(namespace)]
-    statements += store.load_statements(namespace, all_ids)
+    statements = [
+        store.setting_statement(namespace),
+        store.load_statement(namespace, all_ids),
+    ]
     statements += [one.statement(namespace) for one in wanted.values()]
     fact_key = given.get("fact_key")
     if fact_key:
         statements.append(store.holder_statement(namespace, fact_key.strip()))
     outcomes = await app.sql.read(statements)
     settings = {**SETTINGS, **store.settings_of(outcomes[0].rows)}
-    items, references = store.loaded(outcomes[1:5])
+    items, references = store.loaded(outcomes[1])
     found = {
         key: settle(app, one, outcome.rows)
-        for (key, one), outcome in zip(wanted.items(), outcomes[5:], strict=False)
+        for (key, one), outcome in zip(wanted.items(), outcomes[2:], strict=False)
     }
     objective = _objective(items, objective_id)
     holder = outcomes[-1].rows if fact_key else []
