@@ -8,6 +8,7 @@ from pydantic import Field
 
 from remembrancer.app import consolidation
 from remembrancer.app.commit import Answer
+from remembrancer.app.consolidation import GROUPS_MAX
 from remembrancer.app.state import App
 from remembrancer.core.items.fields import Kind
 from remembrancer.core.values import Caller
@@ -16,9 +17,6 @@ from remembrancer.mcp.arguments import Arguments
 from remembrancer.mcp.models import named, page_limit
 from remembrancer.mcp.registry import Tool
 from remembrancer.mcp.tools.relations import Targets
-
-GROUPS_MAX: Final = 50
-"""Groups of one answer. Source: the predecessor's tool schema."""
 
 
 class FindCandidates(Arguments):
@@ -35,7 +33,7 @@ class Consolidate(Arguments):
         "relationship_type", "type", default=...
     )
     reason: str | None = None
-    mark_superseded: bool = True
+    mark_superseded: bool | None = Field(None, description="Default: true, for derived_from false")
 
 
 async def _find(app: App, caller: Caller, arguments: FindCandidates) -> Answer:
@@ -71,11 +69,13 @@ TOOLS: Final[tuple[Tool[App, Any], ...]] = (
     Tool(
         name="consolidate_memories",
         title="Consolidate",
-        description="Link a keeper with others and, unless mark_superseded is false, supersede "
-        "them. undo takes it back.",
+        description="Link a keeper with others and supersede these; what something is derived_from "
+        "stays in force. undo takes it back.",
         handler=_consolidate,
         arguments=Consolidate,
-        result=results.OBJECT,
+        result=results.record(
+            {"source": results.ITEM, "created": results.NUMBER, "superseded": results.IDS}
+        ),
         scope="memory:write",
         toolsets=frozenset({"memory"}),
         destructive=True,

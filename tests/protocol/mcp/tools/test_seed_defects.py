@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.protocol.mcp.tools.agent import Agent, ids_of
 
@@ -377,3 +379,98 @@ async def test_consolidation_reports_a_pair_once() -> None:
     groups = (await agent.call("find_consolidation_candidates"))["groups"]
     assert len(groups) == 1
     assert all(item_id in str(groups[0]) for item_id in ids)
+
+
+async def test_what_something_is_derived_from_stays_in_force() -> None:
+    agent = Agent()
+    keeper, other = await agent.make("summary"), await agent.make("原文")
+    call: dict[str, Any] = {
+        "source_item_id": keeper,
+        "target_item_ids": [other],
+        "relationship_type": "derived_from",
+    }
+    first = await agent.call("consolidate_memories", **call)
+    assert (first["created"], first["superseded"]) == (1, [])
+    assert (await agent.item(other))["lifecycle_state"] == "active"
+    again = await agent.call("consolidate_memories", **call)
+    assert again["created"] == 0
+    marked = await agent.call("consolidate_memories", mark_superseded=True, **call)
+    assert marked["superseded"] == [other]
+
+
+async def test_duplicate_leads_to_what_stays() -> None:
+    agent = Agent()
+    keeper, copy = await agent.make("a"), await agent.make("a")
+    await agent.call(
+        "consolidate_memories",
+        source_item_id=keeper,
+        target_item_ids=[copy],
+        relationship_type="duplicate_of",
+    )
+    [relation] = (await agent.call("list_relations", id=copy))["relations"]
+    assert (relation["type"], relation["direction"], relation["item_id"]) == (
+        "duplicate_of",
+        "out",
+        keeper,
+    )
+    assert (await agent.item(copy))["lifecycle_state"] == "superseded"
+
+
+async def test_marking_stale_is_no_touch() -> None:
+    agent = Agent()
+    item_id = await agent.make("left lying")
+    pinned = await agent.make("pinned", pinned=True)
+    agent.wait(24 * 22)
+    before = (await agent.call("get_stale_tasks"))["items"]
+    assert {one["id"] for one in before} == {item_id, pinned}
+    assert (await agent.call("mark_stale_candidates"))["marked"] == [item_id]
+    after = (await agent.call("get_stale_tasks"))["items"]
+    since = {one["id"]: one["untouched_since"] for one in before}
+    assert {one["id"]: one["untouched_since"] for one in after} == since
+    assert ids_of(await agent.call("list_items", stale_only=True, states=["stale"])) == [item_id]
+
+
+async def test_renaming_a_project_changes_the_version_of_the_context() -> None:
+    agent = Agent()
+    await agent.call("create_project", name="p")
+    await agent.make("x", project_slug="p")
+    before = await agent.call("get_startup_context")
+    await agent.call("upsert_project", slug="p", name="改名")
+    after = await agent.call("get_startup_context")
+    assert after["context_version"] > before["context_version"]
+    assert [one["name"] for one in after["active_projects"]] == ["改名"]
+
+
+async def test_consolidation_dates_itself() -> None:
+    agent = Agent()
+    ids = [await agent.make("a", item_kind="memory"), await agent.make("a", item_kind="memory")]
+    assert (await agent.call("get_startup_context"))["last_consolidated"] is None
+    agent.wait(5)
+    await agent.call(
+        "consolidate_memories",
+        source_item_id=ids[0],
+        target_item_ids=[ids[1]],
+        relationship_type="replaces",
+    )
+    assert (await agent.call("get_startup_context"))["last_consolidated"] == "2026-03-01T17:00:00Z"
+
+
+async def test_topic_of_an_item_is_shown_with_its_canonical_item_and_true_totals() -> None:
+    agent = Agent()
+    await agent.call("upsert_group", name="g", group_kind="system", retrieval_priority=7)
+    ids = [await agent.make(f"n{n}", group_slug="g") for n in range(60)]
+    await agent.call("set_group_canonical_item", group_slug="g", item_id=ids[3])
+    summary = await agent.call("get_context_summary", topic="g")
+    assert summary["group"]["group_kind"] == "system"
+    assert summary["group"]["retrieval_priority"] == 7
+    assert summary["canonical_item"]["id"] == ids[3]
+    assert summary["summary"]["total"] == 60
+
+
+async def test_token_budget_trims_and_says_what_it_left_out() -> None:
+    agent = Agent()
+    for n in range(10):
+        await agent.make(f"always {n} 永远", description="长" * 300, startup_priority=10)
+    bundle = await agent.call("get_startup_context", max_tokens=1_000)
+    assert bundle["left_out"]["always_load"] > 0
+    assert bundle["tokens"] <= 1_000
