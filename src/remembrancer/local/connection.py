@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,6 +58,9 @@ _CEILINGS: Final = (
     (sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, SQL_LIKE_PATTERN_BYTES_MAX),
     (sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, SQL_BOUND_VALUES_MAX),
 )
+
+_making: Final = threading.Lock()
+"""Held while a file is made, so that no connection of this process has it open by then."""
 
 _CHANGING: Final = frozenset({"insert", "update", "delete", "replace"})
 
@@ -172,15 +176,27 @@ class SqliteConnection:
 
 
 def make_private(path: Path) -> None:
-    """Create the file for its owner alone; SQLite gives its log files the same mode."""
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    except OSError as error:
-        raise StoreUnavailable(
-            f"the database file {str(path)!r} cannot be opened: {error.strerror}",
-            hint="check the path and its permissions",
-        ) from error
+    """Create the file for its owner alone; SQLite gives its log files the same mode.
+
+    A file that is there is never opened: closing a descriptor would drop every lock that this
+    process holds on it, and another process would take itself for the last one and delete the log.
+    Source: SQLite, "How To Corrupt An SQLite Database File", section 2.2.
+    """
+    with _making:
+        if path.is_file():
+            return
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # Exclusive, unless it is no file at all, and the system shall say what is wrong.
+            exclusive = os.O_EXCL if not path.is_dir() else 0
+            os.close(os.open(path, os.O_CREAT | exclusive | os.O_RDWR, 0o600))
+        except OSError as error:
+            if path.is_file():
+                return  # another process was faster
+            raise StoreUnavailable(
+                f"the database file {str(path)!r} cannot be opened: {error.strerror}",
+                hint="check the path and its permissions",
+            ) from error
 
 
 def _floating(params: tuple[SqlValue, ...]) -> tuple[SqlValue, ...]:
