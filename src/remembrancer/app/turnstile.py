@@ -8,23 +8,30 @@ only spares them the clash. Nothing is kept for a namespace in which nobody wait
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
 
 from remembrancer.core.ids import Namespace
 
 
 @dataclass(slots=True)
 class _Line:
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    lock: AbstractAsyncContextManager[object]
     count: int = 0
 
 
 class Turnstile:
-    """Who passes waits for those of the same namespace that came before."""
+    """Who passes waits for those of the same namespace that came before.
 
-    def __init__(self) -> None:
+    *Shape:* `make_lock` gives the lock of one namespace; a wire whose requests may not wake each
+    other hands in its own.
+    """
+
+    def __init__(
+        self, make_lock: Callable[[], AbstractAsyncContextManager[object]] = asyncio.Lock
+    ) -> None:
+        self._make_lock = make_lock
         self._lines: dict[Namespace, _Line] = {}
 
     @property
@@ -35,7 +42,9 @@ class Turnstile:
     @asynccontextmanager
     async def passing(self, namespace: Namespace) -> AsyncIterator[None]:
         """Hold the namespace's turn for as long as the block runs; it is no correctness lock."""
-        line = self._lines.setdefault(namespace, _Line())
+        line = self._lines.get(namespace)
+        if line is None:
+            line = self._lines[namespace] = _Line(self._make_lock())
         line.count += 1
         try:
             async with line.lock:

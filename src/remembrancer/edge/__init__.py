@@ -1,0 +1,1 @@
+"""The Worker's side: the only importer of js, pyodide and workers."""

@@ -1,0 +1,35 @@
+"""The platform's exceptions turned into ours, where they happen.
+
+D1 says everything in a message; the table of texts is `core.sqlerrors`, shared with the local
+driver. The text itself goes into no message of ours: it can quote what somebody wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pyodide.ffi import JsException
+
+from remembrancer.core.errors import StoreUnavailable
+from remembrancer.core.sqlerrors import classify
+
+
+@contextmanager
+def d1_errors() -> Iterator[None]:
+    """Raise ours for what D1 throws. *Raises:* what `core.sqlerrors.classify` makes of it."""
+    try:
+        yield
+    except JsException as error:
+        raise classify(str(error)) from error
+
+
+@contextmanager
+def kv_errors() -> Iterator[None]:
+    """Raise ours for what the key-value store throws. *Raises:* StoreUnavailable."""
+    try:
+        yield
+    except JsException as error:
+        raise StoreUnavailable(
+            "the key-value store did not answer", hint="try again in a moment"
+        ) from error
