@@ -56,9 +56,7 @@ Names = Annotated[tuple[str, ...], BeforeValidator(as_list)]
 
 Kinds = Annotated[tuple[Kind, ...], BeforeValidator(as_list)]
 States = Annotated[tuple[State, ...], BeforeValidator(as_list)]
-ItemType = Annotated[
-    TaskType | MemoryType, WithJsonSchema({"type": "string", "enum": list(TYPES)})
-]
+ItemType = Annotated[TaskType | MemoryType, WithJsonSchema({"type": "string", "enum": list(TYPES)})]
 Types = Annotated[
     tuple[ItemType, ...],
     BeforeValidator(as_list),
