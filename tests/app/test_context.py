@@ -11,7 +11,7 @@ from remembrancer.app.forget import forget_item
 from remembrancer.app.items.states import delete_items, set_item_state, update_task_state
 from remembrancer.app.items.write import create_item, quick_capture, update_item
 from remembrancer.app.objectives import set_active_objective
-from remembrancer.app.projects import upsert_project
+from remembrancer.app.projects import delete_project, upsert_project
 from remembrancer.app.topics import set_canonical_item, upsert_topic
 from remembrancer.core.context.levels import ContextRequest
 from remembrancer.core.errors import InvalidInput, NotFound
@@ -347,3 +347,26 @@ async def test_context_version_changes_only_with_the_store() -> None:
     assert (await startup(bench, use_cache=False))["context_version"] == first
     await upsert_project(bench.app, bench.caller(), slug="launch", name="Launch 发布")
     assert (await startup(bench, use_cache=False))["context_version"] != first
+
+
+async def test_bundle_of_a_deleted_project_is_not_served_for_the_next_of_its_name() -> None:
+    # Both count their versions from the start: the sums meet while the old bundle is kept.
+    bench = Bench()
+    app = bench.app
+    request = ContextRequest(level="project", project="atlas")
+    made = await create_item(
+        app, bench.caller(), {"title": "of the old one", "project_name": "Atlas"}
+    )
+    item_id = id_of(made)
+    for number in range(6):
+        await update_item(app, bench.caller(), item_id, {"title": f"of the old one {number}"})
+    before = await load_context(app, bench.caller(), request)
+    await delete_project(app, bench.caller(), "atlas")
+    await create_item(app, bench.caller(), {"title": "first", "project_name": "Atlas"})
+    versions = [before["context_version"]]
+    for number in range(8):
+        bundle = await load_context(app, bench.caller(), request)
+        assert "of the old one" not in str(bundle)
+        versions.append(bundle["context_version"])
+        await create_item(app, bench.caller(), {"title": f"more {number}", "project": "atlas"})
+    assert before["context_version"] in versions[1:]

@@ -69,12 +69,19 @@ def project(batch: Sequence[Placed], shadow: str = "") -> list[Statement]:
 
 
 def bump_scopes(batch: Sequence[Placed]) -> list[Statement]:
-    """Return what bumps the version of every scope that the batch touches."""
+    """Return what bumps the version of every scope that the batch touches.
+
+    What is made in this very batch is in no bundle yet: it has no version to bump.
+    """
     touched: set[str] = set()
+    born: set[str] = set()
     for placed in batch:
         area, _, name = placed.event.stream.partition("/")
         if area == "item":
             touched |= derive.scopes(placed.before, placed.after)
+        elif area in ("project", "topic") and placed.event.version == 1:
+            touched.add("startup")
+            born.add(f"{area}/{name}")
         elif area in ("project", "topic"):
             # A name shows in every bundle that has an item of this project or topic.
             touched |= {"startup", "names", f"{area}/{name}"}
@@ -85,7 +92,7 @@ def bump_scopes(batch: Sequence[Placed]) -> list[Statement]:
     if not touched:
         return []
     marks = Marks(batch[0].event.namespace)
-    scopes = marks.rows([[scope] for scope in sorted(touched)])
+    scopes = marks.rows([[scope] for scope in sorted(touched - born)])
     sql = (
         "INSERT INTO scope_versions (namespace, scope, version)"
         f" SELECT ?1, column1, 1 FROM {scopes} WHERE 1"

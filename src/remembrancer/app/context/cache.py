@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from remembrancer.core.errors import RemembrancerError
@@ -30,16 +30,21 @@ FIRST_LEVEL_ENTRIES_MAX: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A bundle with what makes it valid. *Units:* `valid_until` milliseconds UTC, or None."""
+    """A bundle with what makes it valid. *Units:* `valid_until` milliseconds UTC, or None.
 
+    *Shape:* `about` is the id of the project or topic, `tag:<key>`, or empty for startup: another
+    one may have the same slug by now, and count its versions from the start.
+    """
+
+    about: str
     version: int
     valid_until: int | None
     bundle: dict[str, JSON]
 
-    def holds(self, version: int, now_ms: int) -> bool:
+    def holds(self, about: str, version: int, now_ms: int) -> bool:
         """Tell whether the bundle is what a fresh read would give."""
         in_time = self.valid_until is None or now_ms < self.valid_until
-        return self.version == version and in_time
+        return self.about == about and self.version == version and in_time
 
 
 class FirstLevel:
@@ -100,7 +105,8 @@ def _parse(text: str | None) -> Kept | None:
         return None
     try:
         value = json.loads(text)
-        return Kept(value["version"], value["valid_until"], dict(value["bundle"]))
+        bundle = dict(value["bundle"])
+        return Kept(value["about"], value["version"], value["valid_until"], bundle)
     except (ValueError, TypeError, KeyError):
         return None
 
@@ -114,9 +120,7 @@ async def keep(kv: KeyValue, memory: FirstLevel, key: str, kept: Kept, *, is_sha
     memory.put(key, kept)
     if not is_shared:
         return
-    text = canonical_json(
-        {"version": kept.version, "valid_until": kept.valid_until, "bundle": kept.bundle}
-    )
+    text = canonical_json(asdict(kept))
     try:
         await kv.put(key, text, ttl_s=BUNDLE_TTL_S)
     except RemembrancerError:

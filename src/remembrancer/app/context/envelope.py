@@ -62,7 +62,7 @@ async def serve(app: App, caller: Caller, request: ContextRequest, level: Level)
     else:
         outcomes, kept = await app.sql.read(level.versions), None
     scoped = level.scoped(outcomes)
-    if kept is not None and kept.holds(scoped.version, now_ms):
+    if kept is not None and kept.holds(scoped.id, scoped.version, now_ms):
         app.bundles.put(key, kept)
         return trim_bundle({**kept.bundle, "source": "kv_cache"}, request.max_tokens)
     built = await level.build(scoped, now_ms)
@@ -73,7 +73,7 @@ async def serve(app: App, caller: Caller, request: ContextRequest, level: Level)
         "generated_at": format_iso(now_ms),
         "valid_until": format_iso(built.valid_until),
     }
-    kept = Kept(scoped.version, built.valid_until, bundle)
+    kept = Kept(scoped.id, scoped.version, built.valid_until, bundle)
     await keep(app.kv, app.bundles, key, kept, is_shared=not arguments)
     return trim_bundle(bundle, request.max_tokens)
 
