@@ -15,7 +15,7 @@ from remembrancer.app.items.read import get_artifact, get_item, list_tags
 from remembrancer.app.items.states import delete_items, update_task_state
 from remembrancer.app.items.write import create_item, update_item
 from remembrancer.app.projects import delete_project, upsert_project
-from remembrancer.app.relations import add_relation, remove_relation
+from remembrancer.app.relations import add_relation, remove_relation, supersede_items
 from remembrancer.core.errors import InvalidInput, NotFound
 from remembrancer.core.items.query import ItemQuery, parse_sort
 from remembrancer.core.moments import PastMoment, parse_past
@@ -314,6 +314,16 @@ async def test_item_of_the_past_is_replayed_with_the_relations_of_then(
     now: Any = await get_item(bench.app, bench.caller(), one, as_of="today")
     assert now["item"]["title"] == "uno 2"
     assert now["relations"] == []
+
+
+async def test_item_of_the_past_shows_its_own_relations_of_a_common_event() -> None:
+    bench = Bench()
+    keeper, one, two = [await make(bench, title=title) for title in ("keeper", "one", "two")]
+    await supersede_items(
+        bench.app, bench.caller(), source_item_id=keeper, target_item_ids=[one, two]
+    )
+    then: Any = await get_item(bench.app, bench.caller(), one, as_of=await last_position(bench))
+    assert [edge["item_id"] for edge in then["relations"]] == [keeper]
 
 
 async def test_item_before_it_was_made_or_after_it_was_forgotten_is_not_found() -> None:

@@ -47,14 +47,11 @@ def parse_position(text: str) -> PastMoment | None:
 
 
 def parse_past(text: str, *, now_ms: int, zone: ZoneInfo) -> PastMoment:
-    """Return the moment that `as_of` names.
+    """Return the time that `as_of` names; a position is read by `parse_position`.
 
-    *Shape:* digits are a position; a day without a time means its end, and today the present.
-    *Raises:* InvalidInput (`as_of`) for what is no time, or lies ahead.
+    *Shape:* a day without a time means its end, and today the present. *Raises:* InvalidInput
+    (`as_of`) for what is no time, or lies ahead.
     """
-    position = parse_position(text)
-    if position is not None:
-        return position
     parsed = parse_date(text, now_ms=now_ms, zone=zone, field="as_of")
     start_ms, end_ms = parsed.at_ms, parsed.at_ms
     if not parsed.has_time:
