@@ -6,7 +6,7 @@ import pytest
 from tests.builders import Bench, id_of, item_of
 
 from remembrancer.app.commit import Answer
-from remembrancer.app.items.read import get_item
+from remembrancer.app.items.read import get_item, list_items
 from remembrancer.app.items.states import set_item_state
 from remembrancer.app.items.write import create_item, quick_capture, update_item
 from remembrancer.app.topics import (
@@ -20,6 +20,7 @@ from remembrancer.app.topics import (
 )
 from remembrancer.app.undo import undo
 from remembrancer.core.errors import Conflict, InvalidInput, NotFound
+from remembrancer.core.items.query import ItemQuery
 from remembrancer.core.values import JSON
 from remembrancer.testing.stores import CountingStore, memory_store
 
@@ -200,6 +201,21 @@ async def test_the_profile_is_there_from_the_start_without_a_write() -> None:
     answer = await list_topics(bench.app, bench.caller())
     assert answer["topics"] == [profile] and answer["total"] == 1
     assert await bench.rows("SELECT * FROM events") == []
+
+
+async def test_a_list_of_the_unwritten_profile_is_empty_not_missing() -> None:
+    bench = Bench()
+    await create_item(bench.app, bench.caller(), {"title": "t"})
+    for topics in (["profile"], ["Profile"]):
+        answer = await list_items(bench.app, bench.caller(), ItemQuery(topics=topics))
+        assert (answer["items"], answer["total"]) == ([], 0)
+    with pytest.raises(NotFound, match="'nobody'"):
+        await list_items(bench.app, bench.caller(), ItemQuery(topics=["profile", "nobody"]))
+    item_id = await memory(bench, "profile")
+    answer = await list_items(bench.app, bench.caller(), ItemQuery(topics=["profile"]))
+    items = answer["items"]
+    assert isinstance(items, list) and isinstance(items[0], dict)
+    assert (items[0]["id"], answer["total"]) == (item_id, 1)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,8 @@ from remembrancer.core.items.query import (
 from remembrancer.core.items.record import ItemRecord, References, item_view
 from remembrancer.core.moments import PastMoment, parse_bound, parse_past, parse_position
 from remembrancer.core.text.segment import query_terms
-from remembrancer.core.text.slugs import tag_key
+from remembrancer.core.text.slugs import slugify, tag_key
+from remembrancer.core.topics.decide import PROFILE_SLUG
 from remembrancer.core.values import Caller
 from remembrancer.ports.sql import Outcome
 from remembrancer.store import artifacts, item_lists, relations
@@ -71,9 +72,13 @@ def _named(query: ItemQuery) -> Sequence[tuple[str, Sequence[str]]]:
 
 
 def refuse_unknown(named: Sequence[tuple[str, Sequence[str]]], outcomes: Sequence[Outcome]) -> None:
-    """Refuse a name that no project or topic has. *Raises:* NotFound naming it."""
+    """Refuse a name that no project or topic has. *Raises:* NotFound naming it.
+
+    *Shape:* the profile topic is there before any event has made it; it has no items then.
+    """
     for (area, names), outcome in zip(named, outcomes, strict=False):
-        unknown = item_lists.unknown_owner(names, outcome.rows)
+        asked = [name for name in names if area != "topic" or slugify(name) != PROFILE_SLUG]
+        unknown = item_lists.unknown_owner(asked, outcome.rows)
         if unknown is not None:
             raise NotFound(
                 f"there is no {area} {unknown[:60]!r}", hint=f"list_{area}s shows those there are"
