@@ -239,6 +239,30 @@ async def test_list_total_is_true_unfiltered_and_a_minimum_beyond_a_thousand(
     assert (answer["count"], answer["total"], answer["total_is_minimum"]) == (2, 4, False)
 
 
+async def test_list_total_of_projects_and_topics_is_true_whatever_their_states() -> None:
+    bench = Bench()
+    for number in range(5):
+        topic = ("家", "Ort")[number % 2]
+        id_ = await make(
+            bench, title=str(number), project="p", project_name="P", topic_name=topic, pinned=True
+        )
+        if number < 2:
+            await update_task_state(bench.app, bench.caller(), id_, "complete")
+    await make(bench, title="q", project="q", project_name="Q", topic_name="家")
+    for query, total in (
+        ({"projects": ["p"]}, 5),
+        ({"projects": ["p", "q"]}, 6),
+        ({"projects": ["p"], "completed": True}, 2),
+        ({"topics": ["家"]}, 4),
+        ({"topics": ["家", "ort"], "states": ["active"]}, 4),
+        ({"topics": ["家"], "projects": ["p"]}, 3),
+        ({"projects": ["p"], "kinds": ["memory"]}, 0),
+        ({"projects": ["p"], "current_only": True}, 3),
+    ):
+        answer = await listed(bench, limit=1, **query)
+        assert (answer["total"], answer["total_is_minimum"]) == (total, False), query
+
+
 async def test_list_of_another_namespace_shows_nothing_of_this_one() -> None:
     bench = Bench()
     ids = await garden(bench)

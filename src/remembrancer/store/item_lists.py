@@ -12,14 +12,14 @@ from typing import Final
 from remembrancer.core import limits
 from remembrancer.core.cursors import CursorValue
 from remembrancer.core.ids import Namespace
-from remembrancer.core.items.fields import CURRENT_STATES
+from remembrancer.core.items.fields import CURRENT_STATES, STATES
 from remembrancer.core.items.query import (
     TITLE_KEY_CHARS,
     ItemQuery,
     Place,
     Sort,
     SortKey,
-    is_countable,
+    counted_by,
     shown_states,
     shows_state,
 )
@@ -149,30 +149,38 @@ def place_after(row: Row, sort: Sort, *, moment: PastMoment | None, seen: int) -
 def total_statement(asked: Asked) -> Statement:
     """Return the statement that counts what the query finds: from the counters when these can
     tell, else up to one more than `COUNT_MAX`."""
-    if is_countable(asked.query):
+    query, marks = asked.query, Marks(asked.namespace)
+    area = counted_by(query)
+    if area is None:
+        source, chosen = _source(asked, marks)
+        limit = marks.add(limits.COUNT_MAX + 1)
         return Statement(
-            "SELECT name, value FROM counters WHERE namespace = ?"
-            " AND name >= 'items/' AND name < 'items0'",
-            (asked.namespace,),
+            "SELECT count(*) AS total FROM"
+            f" (SELECT 1 FROM {source} WHERE {' AND '.join(chosen)} LIMIT {limit})",
+            marks.values,
         )
-    marks = Marks(asked.namespace)
-    source, chosen = _source(asked, marks)
-    limit = marks.add(limits.COUNT_MAX + 1)
+    first = "SELECT name, value FROM counters AS c WHERE c.namespace = ?1"
+    if area == "items":
+        return Statement(f"{first} AND c.name >= 'items/' AND c.name < 'items0'", marks.values)
+    owners = owners_sql(asked, area, query.projects or query.topics, marks)
+    prefix = f"'{area}/' || owner.id"
     return Statement(
-        "SELECT count(*) AS total FROM"
-        f" (SELECT 1 FROM {source} WHERE {' AND '.join(chosen)} LIMIT {limit})",
+        f"SELECT c.name, c.value FROM ({owners}) AS owner CROSS JOIN counters AS c"
+        f" ON c.namespace = ?1 AND c.name >= {prefix} || '/' AND c.name < {prefix} || '0'",
         marks.values,
     )
 
 
 def total_of(query: ItemQuery, rows: Sequence[Row]) -> int:
     """Return the total from the rows of `total_statement`; `COUNT_MAX` + 1 means more."""
-    if not is_countable(query):
+    if counted_by(query) is None:
         return int(str(rows[0]["total"]))
     total = 0
     for row in rows:
-        _, kind, state = str(row["name"]).split("/")
-        if shows_state(query, state) and (not query.kinds or kind in query.kinds):
+        area, name, state = str(row["name"]).split("/")
+        # `pinned` is a counter beside those of the states.
+        of_kind = area != "items" or not query.kinds or name in query.kinds
+        if of_kind and state in STATES and shows_state(query, state):
             total += int(str(row["value"]))
     return total
 

@@ -21,11 +21,11 @@ from remembrancer.core.items.query import (
     Place,
     Sort,
     check_query,
+    counted_by,
     decode_place,
     decode_text,
     encode_place,
     encode_text,
-    is_countable,
     times_of,
 )
 from remembrancer.core.items.record import ItemRecord, References, item_view
@@ -134,7 +134,7 @@ def _page(asked: Asked, sort: Sort, place: Place | None, outcomes: Sequence[Outc
     moment: PastMoment | None = None
     if asked.as_of is None:
         counted = item_lists.total_of(query, outcomes[1].rows)
-        is_exact_total = is_countable(query) or counted <= limits.COUNT_MAX
+        is_exact_total = counted_by(query) is not None or counted <= limits.COUNT_MAX
         total = counted if is_exact_total else limits.COUNT_MAX
     else:
         moment = moment_of(asked.as_of, outcomes[1].rows[0])

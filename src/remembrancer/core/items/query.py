@@ -275,9 +275,10 @@ def shown_states(query: ItemQuery) -> tuple[str, ...]:
     return tuple(state for state in STATES if shows_state(query, state))
 
 
-def is_countable(query: ItemQuery) -> bool:
-    """Tell whether the counters of kinds and states alone give the query's total."""
-    return not (
+def counted_by(query: ItemQuery) -> Literal["items", "project", "topic"] | None:
+    """Return which counters give the query's total, by state: those of all items by kind, or
+    those of projects or topics; None when its items must be counted."""
+    if (
         query.ids
         or query.types
         or query.pinned is not None
@@ -285,14 +286,18 @@ def is_countable(query: ItemQuery) -> bool:
         or query.startup_priority_min is not None
         or query.startup_priority_max is not None
         or query.q is not None
-        or any(times_of(query).values())
-        or query.projects
-        or query.topics
+        or times_of(query)
         or query.tags
         or query.stale_only
         or query.current_only
         or query.as_of is not None
-    )
+    ):
+        return None
+    if not (query.projects or query.topics):
+        return "items"
+    if query.kinds or (query.projects and query.topics):
+        return None
+    return "project" if query.projects else "topic"
 
 
 def times_of(query: ItemQuery) -> dict[str, str]:
