@@ -11,6 +11,7 @@ from remembrancer.http import docs, health, openapi
 from remembrancer.http.rest import (
     admin,
     artifacts,
+    consolidation,
     context,
     focus,
     history,
@@ -38,6 +39,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
     *tags.ROUTES,
     *relations.ROUTES,
     *search.ROUTES,
+    *consolidation.ROUTES,
     *context.ROUTES,
     *focus.ROUTES,
     *history.ROUTES,

@@ -44,6 +44,9 @@ def check_described(method: str, url: str, response: httpx.Response) -> None:
     found = TABLE.find(unquote(urlsplit(url).path))
     assert found is not None, url
     route = found.by_method[method]
+    if response.is_error:
+        code = response.json()["error"]["code"]
+        assert code in route.error_codes, f"{route.name} answered {code!r}, which it does not name"
     _validator(route.path, method, str(response.status_code)).validate(response.json())
 
 

@@ -49,6 +49,10 @@ WRITING: dict[str, tuple[str, dict[str, Any] | None]] = {
     "set_canonical_item": ("/v1/topics/厨房/canonical", {"item_id": "{milk}"}),
     "update_settings": ("/v1/settings", {"default_snooze_hours": 3}),
     "mark_stale": ("/v1/stale", {"limit": 5}),
+    "consolidate": (
+        "/v1/consolidation",
+        {"source_id": "{milk}", "target_ids": ["{bread}"], "type": "duplicate_of"},
+    ),
     "create_key": ("/v1/keys", {"name": "n", "scopes": ["memory:read"]}),
     "revoke_key": ("/v1/keys/{key}", None),
 }

@@ -27,7 +27,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 from tests.protocol.rest.doors import OWNER, Served, serve
-from tests.protocol.rest.talk import Talk, World, document, settle
+from tests.protocol.rest.talk import Talk, World, check_described, document, settle
 
 Operation = APIOperation[Any, Any, Any, Any]
 AnyCase = Case[Any]
@@ -124,8 +124,11 @@ def test_route_holds_what_its_description_says(operation: Operation) -> None:
         def hold(case: AnyCase, choice: int) -> None:
             if choice >= 0:
                 _settle_into(case, world, choice)
-            response = runner.run(_answer(served, _request(case)))
+            request = _request(case)
+            response = runner.run(_answer(served, request))
             case.validate_response(response, checks=CHECKS)
+            if response.is_error:
+                check_described(operation.method.upper(), str(request.url), response)
 
         hold()
 

@@ -62,3 +62,49 @@ async def test_conflicts_of_a_statement_and_of_an_item_are_found() -> None:
     assert {match["item"]["id"] for match in stated["matches"]} == {first, second}
     assert [match["item"]["id"] for match in of_item["matches"]] == [second]
     assert of_item["matches"][0]["differences"]
+
+
+async def test_memories_that_say_the_same_are_found_and_brought_together() -> None:
+    async with talk() as one:
+        ids = [await one.make("喜欢乌龙茶", kind="memory", tags=["茶"]) for _ in range(3)]
+        found = await one.ask("GET", "/v1/consolidation?tag=茶")
+        group = found["groups"][0]
+        body = {
+            "source_item_id": group["source_item_id"],
+            "target_item_ids": group["target_item_ids"],
+            "relationship_type": group["suggested_relationship"],
+            "reason": "同一件事",
+        }
+        done = await one.ask("POST", "/v1/consolidation", body)
+        again = await one.ask("POST", "/v1/consolidation", body)
+        left = await one.ask("GET", "/v1/consolidation")
+    assert {item["id"] for item in group["items"]} == set(ids)
+    assert set(done["superseded"]) == set(group["target_item_ids"])
+    assert (done["created"], again["created"]) == (2, 0)
+    assert left["groups"] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "code"),
+    [
+        ({"relationship_type": "blocks"}, 400, "invalid_input"),
+        ({"target_item_ids": []}, 400, "invalid_input"),
+        ({"target_item_ids": ["itm_none"]}, 404, "not_found"),
+        ({"source_item_id": "itm_none"}, 404, "not_found"),
+        ({"target_item_ids": [f"itm_{number}" for number in range(101)]}, 400, "limit_exceeded"),
+    ],
+    ids=["type", "none", "unknown-target", "unknown-source", "many"],
+)
+async def test_consolidation_of_wrong_things_is_refused(
+    change: dict[str, Any], status: int, code: str
+) -> None:
+    async with talk() as one:
+        keep, other = await one.make("a"), await one.make("b")
+        body = {
+            "source_item_id": keep,
+            "target_item_ids": [other],
+            "relationship_type": "duplicate_of",
+        }
+        before = await one.tables()
+        await one.refuse("POST", "/v1/consolidation", {**body, **change}, status=status, code=code)
+        assert await one.tables() == before

@@ -39,7 +39,28 @@ class StepShape(Shape):
 
 
 class BriefItem(Shape):
-    """An item as lists of matches and bundles show it; times are ISO 8601 in UTC."""
+    """An item as matches and bundles show it; what is empty, false or 0 is left out."""
+
+    id: str
+    title: str
+    kind: Kind
+    type: ItemType
+    state: State
+    priority: int
+    updated_at: str
+    content: str = ""
+    startup_priority: int = 0
+    pinned: bool = False
+    tags: list[str] = Field(default_factory=list)
+    due_at: str | None = None
+    project: OwnerName | None = None
+    topic: OwnerName | None = None
+    fact_key: str | None = None
+    recurrence_kind: RecurrenceKind | None = None
+
+
+class ItemShape(Shape):
+    """An item in full; times are ISO 8601 in UTC, and most of what has no value is left out."""
 
     id: str
     title: str
@@ -60,11 +81,6 @@ class BriefItem(Shape):
     updated_at: str
     fact_key: str | None = None
     recurrence_kind: RecurrenceKind | None = None
-
-
-class ItemShape(BriefItem):
-    """An item in full; a field that has no value is left out."""
-
     completed: bool
     authored_by: str
     version: int
