@@ -73,7 +73,11 @@ async def test_owner_at_another_version_is_not_edited(area: str, key: str, metho
     async with talk() as one:
         url = f"/v1/{area}/home"
         await one.ask("PUT", url, {"name": "Home"})
-        stale: dict[str, Any] = {"headers": {"if-match": '"4"'}, "status": 409, "code": "version_conflict"}
+        stale: dict[str, Any] = {
+            "headers": {"if-match": '"4"'},
+            "status": 409,
+            "code": "version_conflict",
+        }
         await one.refuse(method, url, {"name": "家"}, **stale)
         taken = await one.ask(method, url, {"name": "家"}, headers={"if-match": '"1"'})
         if method == "PUT":
@@ -157,7 +161,11 @@ async def test_topic_takes_its_fields_and_a_canonical_item() -> None:
 async def test_profile_is_there_before_it_is_written() -> None:
     async with talk() as one:
         shown = await one.send("GET", "/v1/topics/profile")
-        error: dict[str, Any] = {"status": 409, "code": "version_conflict", "headers": {"if-match": '"1"'}}
+        error: dict[str, Any] = {
+            "status": 409,
+            "code": "version_conflict",
+            "headers": {"if-match": '"1"'},
+        }
         await one.refuse("PATCH", "/v1/topics/profile", {"description": "我"}, **error)
         written = await one.send(
             "PATCH", "/v1/topics/profile", json={"description": "我"}, headers={"if-match": '"0"'}
