@@ -229,13 +229,15 @@ def _chosen_goal(scene: _Scene, item: LoadedItem, words: _Words) -> tuple[ItemRe
     back = item_rules.reactivate_item(before, at=scene.at)
     active = before if back is None else apply_changes(before, back.changes)
     startup = active.get("startup_priority")
+    # "Never at startup" was set by hand and stays.
+    is_never = startup == 0
     edit: ItemEdit = {
         "type": "strategic_goal",
         "pinned": True,
         "project_id": scene.project.owner.id,
-        "startup_priority": max(
-            OBJECTIVE_STARTUP_PRIORITY, startup if isinstance(startup, int) else 0
-        ),
+        "startup_priority": 0
+        if is_never
+        else max(OBJECTIVE_STARTUP_PRIORITY, startup if isinstance(startup, int) else 0),
         **words.edit(),
     }
     draft = item_rules.edit_item(active, edit, at=scene.at)

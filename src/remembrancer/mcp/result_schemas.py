@@ -35,7 +35,7 @@ def listed(items: Schema) -> Schema:
 
 IDS: Final = listed(TEXT)
 
-ITEM: Final = record({"id": TEXT, "title": TEXT, "due_at": TEXT_OR_NULL}, "id", "title", "due_at")
+ITEM: Final = record({"id": TEXT, "title": TEXT, "due_at": TEXT_OR_NULL}, "id", "title")
 """An item as far as most tools say it."""
 
 FULL_ITEM: Final = record(

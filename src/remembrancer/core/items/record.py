@@ -132,14 +132,33 @@ def item_view(record: ItemRecord, references: References) -> dict[str, JSON]:
     return view
 
 
+_BRIEF: Final = (
+    "id",
+    "title",
+    "content",
+    "kind",
+    "type",
+    "state",
+    "priority",
+    "startup_priority",
+    "pinned",
+    "tags",
+    "due_at",
+    "project",
+    "topic",
+    "fact_key",
+    "recurrence_kind",
+    "updated_at",
+)
+
+
 def brief_view(record: ItemRecord, references: References) -> dict[str, JSON]:
-    """Return the form in which search results and bundles show an item: what a reader needs."""
+    """Return the form in which bundles and search results show an item: what a reader needs.
+
+    Empty values and the predecessor's names are left out: a bundle costs its reader tokens.
+    """
     view = item_view(record, references)
-    kept: tuple[str, ...] = ("id", "title", "content", "kind", "type", "state", "item_kind")
-    kept += ("entity_type",)
-    kept += ("lifecycle_state", "priority", "startup_priority", "pinned", "tags", "due_at")
-    kept += ("project", "topic", "fact_key", "recurrence_kind", "updated_at")
-    return {name: view[name] for name in kept if name in view}
+    return {name: view[name] for name in _BRIEF if view.get(name) not in (None, "", [], False)}
 
 
 def _time(value: JSON) -> JSON:
