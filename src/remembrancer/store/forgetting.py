@@ -12,6 +12,7 @@ from remembrancer.core.ledger.events import FORGOTTEN
 from remembrancer.core.values import canonical_json
 from remembrancer.ports.sql import Row, Statement
 from remembrancer.store import artifacts
+from remembrancer.store.marks import Marks
 
 
 def mentions_statement(namespace: Namespace, item_id: str, own: Stream) -> Statement:
@@ -37,12 +38,13 @@ def empty_bodies_statement(namespace: Namespace, stream: Stream) -> Statement:
 
 def redact_statement(namespace: Namespace, bodies: Sequence[tuple[int, str]]) -> Statement:
     """Return the statement that puts redacted bodies in place; their salts go."""
-    return Statement(
-        "UPDATE events SET body = j.body, salt = NULL FROM"
-        " (SELECT value ->> 0 AS position, value ->> 1 AS body FROM json_each(?2)) AS j"
-        " WHERE events.position = j.position AND events.namespace = ?1",
-        (namespace, canonical_json([list(pair) for pair in bodies])),
+    marks = Marks(namespace)
+    # The plus keeps SQLite from walking the namespace instead of looking up positions.
+    sql = (
+        f"UPDATE events SET body = j.column2, salt = NULL FROM {marks.rows(bodies)} AS j"
+        " WHERE events.position = j.column1 AND +events.namespace = ?1"
     )
+    return Statement(sql, marks.values)
 
 
 def edges_statement(namespace: Namespace, item_id: str) -> Statement:
@@ -50,8 +52,8 @@ def edges_statement(namespace: Namespace, item_id: str) -> Statement:
     return Statement(
         "SELECT source_id, type, target_id, confidence, created_at FROM relations"
         " WHERE namespace = ?1 AND source_id = ?2"
-        " UNION SELECT source_id, type, target_id, confidence, created_at FROM relations"
-        " WHERE namespace = ?1 AND target_id = ?2",
+        " UNION SELECT source_id, type, target_id, confidence, created_at"
+        " FROM relations INDEXED BY relations_target WHERE namespace = ?1 AND target_id = ?2",
         (namespace, item_id),
     )
 

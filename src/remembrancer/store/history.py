@@ -11,6 +11,7 @@ from remembrancer.core.relations.decide import relation_key, split_key
 from remembrancer.core.values import canonical_json
 from remembrancer.ports.sql import SqlStore, Statement
 from remembrancer.store import ledger
+from remembrancer.store.marks import Marks
 from remembrancer.store.record_table import load_json
 
 
@@ -95,18 +96,23 @@ def users_statement(
 def feed_statement(
     namespace: Namespace, *, before_position: int | None, stream: Stream | None, limit: int
 ) -> Statement:
-    """Return the statement that reads events newest first, of one stream or of all."""
-    where = "e.namespace = ?"
-    values: list[str | int] = [namespace]
+    """Return the statement that reads events newest first, of one stream or of all.
+
+    *Shape:* one stream's by version, all by time and then position. *Promise:* reads what it
+    returns, and one row more for the place to go on from.
+    """
+    marks = Marks(namespace)
+    where, order = "e.namespace = ?1", "e.at_ms DESC, e.position DESC"
     if stream is not None:
-        where += " AND e.stream = ?"
-        values.append(stream)
+        where += f" AND e.stream = {marks.add(stream)}"
+        order = "e.version DESC"
     if before_position is not None:
-        where += " AND e.position < ?"
-        values.append(before_position)
-    order = "e.version" if stream is not None else "e.position"
+        place = marks.add(before_position)
+        part = "version" if stream is not None else "at_ms"
+        start = f"(SELECT {part} FROM events WHERE position = {place})"
+        where += f" AND (e.{part}, e.position) < ({start}, {place})"
     return Statement(
         f"SELECT {ledger.EVENT_COLUMNS} FROM events AS e WHERE {where}"
-        f" ORDER BY {order} DESC LIMIT ?",
-        (*values, limit),
+        f" ORDER BY {order} LIMIT {marks.add(limit)}",
+        marks.values,
     )

@@ -131,7 +131,8 @@ def relations_statement(namespace: Namespace, item_id: str, *, limit: int = SHOW
         "SELECT 'out' AS direction, type, target_id AS item_id, confidence, reason, created_at"
         " FROM relations WHERE namespace = ?1 AND source_id = ?2 UNION ALL "
         "SELECT 'in', type, source_id, confidence, reason, created_at"
-        " FROM relations WHERE namespace = ?1 AND target_id = ?2) AS r"
+        " FROM relations INDEXED BY relations_target"
+        " WHERE namespace = ?1 AND target_id = ?2) AS r"
         " CROSS JOIN items AS i ON i.namespace = ?1 AND i.id = r.item_id"
         " AND i.state <> 'deleted'"
         " ORDER BY r.created_at DESC, r.direction, r.type, r.item_id LIMIT ?3",
