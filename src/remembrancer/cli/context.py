@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +15,9 @@ from remembrancer.cli.options import MaxTokens
 from remembrancer.cli.output import print_fields, print_json, print_line
 from remembrancer.cli.place import Place, placed
 from remembrancer.core.values import JSON
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 _ENVELOPE = (
     "level",
@@ -113,12 +115,12 @@ def _show(place: Place, reply: Reply) -> None:
             _show_part(name.replace("_", " "), value, reply.zone)
 
 
-def _shown(value: JSON, text: str, zone: ZoneInfo) -> str:
+def _shown(value: JSON, text: str, zone: ZoneInfo | None) -> str:
     is_time = isinstance(value, str) and value[4:5] == "-" and value.endswith("Z")
     return local_time(value, zone) if is_time else text
 
 
-def _show_part(name: str, value: JSON, zone: ZoneInfo) -> None:
+def _show_part(name: str, value: JSON, zone: ZoneInfo | None) -> None:
     """Print one part of a bundle, by what it holds: items, owners, an item, plain values."""
     if value is None or value in ([], {}):
         return
@@ -138,7 +140,7 @@ def _show_part(name: str, value: JSON, zone: ZoneInfo) -> None:
         print_line(_shown(value, str(value), zone))
 
 
-def _value(value: JSON, zone: ZoneInfo) -> str:
+def _value(value: JSON, zone: ZoneInfo | None) -> str:
     if isinstance(value, dict):
         return _line(value)
     if isinstance(value, list):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Final
 
 import typer
 
 from remembrancer.cli.answers import Answer, part, rows, words
-from remembrancer.cli.door import Door, ask, open_store
+from remembrancer.cli.door import Door, ask, finish, open_store
 from remembrancer.cli.groups import group
 from remembrancer.cli.output import (
     Column,
@@ -30,7 +29,7 @@ settings = group("Settings: list, set, reset.")
 
 def doctor(place: Place) -> None:
     """Show versions, sizes, counts, health and settings; secrets are never shown."""
-    report = asyncio.run(_remote(place) if place.url else _local(place))
+    report = finish(_remote(place) if place.url else _local(place))
     if place.is_json:
         print_json(report)
         return
@@ -138,7 +137,7 @@ def list_settings(place: Place) -> None:
     reply = ask(place, "get_app_settings", {})
     answer = reply.answer
     if place.url is None:
-        answer = {**answer, "environment": asyncio.run(_environment(place))}
+        answer = {**answer, "environment": finish(_environment(place))}
     if place.is_json:
         print_json(answer)
         return

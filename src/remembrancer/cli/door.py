@@ -5,20 +5,21 @@ Both ways carry the same message and get the same answer, so that they cannot dr
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from remembrancer.cli.answers import Answer, part, rows, told_error, words
 from remembrancer.cli.place import Place
-from remembrancer.core.dates.zones import load_zone
 from remembrancer.core.values import JSON
 
 if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
     from remembrancer.local.wire import LocalApp
+
+T = TypeVar("T")
 
 BY_HAND_KEY: Final = "remembrancer/by-hand"
 """Key in `_meta`: a person does this, so it is written in the user's name. See `mcp/call.py`."""
@@ -55,6 +56,8 @@ class Door:
 
     async def zone(self) -> ZoneInfo:
         """Return the zone of the namespace, in which a person reads times."""
+        from remembrancer.core.dates.zones import load_zone
+
         settings = part(await self.call("get_app_settings", {}), "settings")
         return load_zone(words(settings, "time_zone"))
 
@@ -86,20 +89,26 @@ async def open_store(place: Place) -> AsyncIterator[LocalApp]:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A tool's answer, and the zone to show its times in."""
+    """A tool's answer; and the zone to show its times in, where a person reads it."""
 
     answer: Answer
-    zone: ZoneInfo
+    zone: ZoneInfo | None
 
 
 def ask(place: Place, tool: str, arguments: Mapping[str, JSON]) -> Reply:
     """Call one tool and return its answer. *Raises:* RemembrancerError."""
-    return asyncio.run(_ask(place, tool, arguments))
+    return finish(_ask(place, tool, arguments))
 
 
 async def _ask(place: Place, tool: str, arguments: Mapping[str, JSON]) -> Reply:
     async with open_door(place) as door:
         answer = await door.call(tool, arguments)
-        # Programs get times as they are.
-        zone = load_zone("UTC") if place.is_json else await door.zone()
-        return Reply(answer, zone)
+        return Reply(answer, None if place.is_json else await door.zone())
+
+
+# Any: what a coroutine takes and gives meanwhile is the event loop's business.
+def finish(work: Coroutine[Any, Any, T]) -> T:
+    """Run a command's work to its end and return its result."""
+    import asyncio
+
+    return asyncio.run(work)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING
 
 from remembrancer.cli.answers import Answer, name_of, part, priority_of, rows, words
 from remembrancer.cli.output import Column, print_fields, print_line, print_table
-from remembrancer.core.dates.iso import parse_iso
-from remembrancer.core.dates.zones import format_local
 from remembrancer.core.errors import InvalidInput
 from remembrancer.core.values import JSON
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 _COLUMNS = (
     Column("id", whole=True),
@@ -33,22 +34,26 @@ _TIMES = (
 )
 
 
-def local_time(value: JSON, zone: ZoneInfo) -> str:
-    """Return an answer's time as clocks in the zone show it; empty for none."""
+def local_time(value: JSON, zone: ZoneInfo | None) -> str:
+    """Return an answer's time as clocks in the zone (else in UTC) show it; empty for none."""
+    from remembrancer.core.dates.iso import parse_iso
+    from remembrancer.core.dates.zones import format_local, load_zone
+
     if not isinstance(value, str):
         return ""
+    zone = zone or load_zone("UTC")
     try:
         return format_local(parse_iso(value, zone=zone), zone)
     except InvalidInput:
         return value  # a server of another version may write times in its own way
 
 
-def print_items(items: Sequence[Answer], zone: ZoneInfo) -> None:
+def print_items(items: Sequence[Answer], zone: ZoneInfo | None) -> None:
     """Print items as a table."""
     print_table(_COLUMNS, [_line(item, zone) for item in items])
 
 
-def print_matches(matches: Sequence[Answer], zone: ZoneInfo) -> None:
+def print_matches(matches: Sequence[Answer], zone: ZoneInfo | None) -> None:
     """Print what a search found, best first, with each one's score."""
     lines = []
     for match in matches:
@@ -58,7 +63,7 @@ def print_matches(matches: Sequence[Answer], zone: ZoneInfo) -> None:
     print_table((Column("score", whole=True), *_COLUMNS), lines)
 
 
-def _line(item: Answer, zone: ZoneInfo) -> list[str]:
+def _line(item: Answer, zone: ZoneInfo | None) -> list[str]:
     return [
         words(item, "id"),
         words(item, "title"),
@@ -70,7 +75,7 @@ def _line(item: Answer, zone: ZoneInfo) -> list[str]:
     ]
 
 
-def print_item(item: Answer, zone: ZoneInfo) -> None:
+def print_item(item: Answer, zone: ZoneInfo | None) -> None:
     """Print everything of one item that a person wants to know."""
     print_line(words(item, "title"), style="bold")
     pairs = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Annotated, Final
 from urllib.parse import quote
@@ -10,14 +9,11 @@ from urllib.parse import quote
 import typer
 
 from remembrancer.cli.answers import Answer, part, rows, words
-from remembrancer.cli.door import open_store
+from remembrancer.cli.door import finish, open_store
 from remembrancer.cli.groups import group
 from remembrancer.cli.items import local_time
 from remembrancer.cli.output import Column, print_json, print_line, print_table
 from remembrancer.cli.place import Place, placed
-from remembrancer.core.access.keys import CreateKey
-from remembrancer.core.dates.iso import parse_iso
-from remembrancer.core.dates.zones import load_zone
 from remembrancer.core.limits import PAGE_ITEMS_MAX
 from remembrancer.core.values import JSON
 
@@ -29,7 +25,7 @@ keys = group("Access keys: list, create, revoke.")
 
 def list_keys(place: Place) -> None:
     """List the keys that were made, oldest first; never the keys themselves."""
-    found = asyncio.run(_remote_list(place) if place.url else _local_list(place))
+    found = finish(_remote_list(place) if place.url else _local_list(place))
     if place.is_json:
         print_json({"data": found, "next_cursor": None})
         return
@@ -45,7 +41,6 @@ def list_keys(place: Place) -> None:
         Column("last used", whole=True),
         Column("revoked", whole=True),
     )
-    zone = load_zone("UTC")
     times = ("expires_at", "last_used_at", "revoked_at")
     print_table(
         columns,
@@ -55,7 +50,7 @@ def list_keys(place: Place) -> None:
                 words(key, "name"),
                 words(key, "actor"),
                 words(key, "scopes"),
-                *(local_time(key.get(name), zone) for name in times),
+                *(local_time(key.get(name), None) for name in times),
             ]
             for key in found
         ],
@@ -110,11 +105,11 @@ def create_key(
     """Make a key. It is shown this once."""
     scopes = list(scope) if scope else list(SCOPES)
     if place.url is None:
-        created = asyncio.run(_local_create(place, name, scopes, agent, expires))
+        created = finish(_local_create(place, name, scopes, agent, expires))
     else:
         wish: list[JSON] = list(scopes)
         body: Answer = {"name": name, "scopes": wish, "agent": agent, "expires_at": expires}
-        created = asyncio.run(_remote(place, "POST", "/v1/keys", body))
+        created = finish(_remote(place, "POST", "/v1/keys", body))
     if place.is_json:
         print_json(created)
         return
@@ -127,6 +122,9 @@ async def _local_create(
     place: Place, name: str, scopes: Sequence[str], agent: str | None, expires: str | None
 ) -> Answer:
     from remembrancer.app import access
+    from remembrancer.core.access.keys import CreateKey
+    from remembrancer.core.dates.iso import parse_iso
+    from remembrancer.core.dates.zones import load_zone
 
     async with open_store(place) as local:
         expires_at: int | None = None
@@ -144,10 +142,10 @@ def revoke_key(
 ) -> None:
     """End a key at once and for good."""
     if place.url is None:
-        answer = asyncio.run(_local_revoke(place, key_id))
+        answer = finish(_local_revoke(place, key_id))
     else:
         path = f"/v1/keys/{quote(key_id, safe='')}"
-        answer = asyncio.run(_remote(place, "DELETE", path))
+        answer = finish(_remote(place, "DELETE", path))
     if place.is_json:
         print_json(answer)
         return

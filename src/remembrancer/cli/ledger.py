@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated
 
 import typer
 
 from remembrancer.cli.answers import Answer, part, words
-from remembrancer.cli.door import open_store
+from remembrancer.cli.door import finish, open_store
 from remembrancer.cli.output import print_fields, print_json, print_line, progress
 from remembrancer.cli.place import Place
 from remembrancer.core.errors import CorruptData
@@ -22,9 +21,9 @@ def rebuild(
 ) -> None:
     """Make all tables anew from the ledger; an interrupted run goes on where it was."""
     if place.url is None:
-        report = asyncio.run(_rebuild(place, dry_run))
+        report = finish(_rebuild(place, dry_run))
     else:
-        report = asyncio.run(_ask(place, "/v1/admin/rebuild", {"dry_run": dry_run}))
+        report = finish(_ask(place, "/v1/admin/rebuild", {"dry_run": dry_run}))
     if place.is_json:
         print_json(report)
         return
@@ -48,9 +47,9 @@ def verify(
 ) -> None:
     """Walk the ledger's chains and name the first break; exit code 7 for one."""
     if place.url is None:
-        report = asyncio.run(_verify(place, everyone))
+        report = finish(_verify(place, everyone))
     else:
-        report = asyncio.run(_ask(place, "/v1/admin/verify", {"all_namespaces": everyone}))
+        report = finish(_ask(place, "/v1/admin/verify", {"all_namespaces": everyone}))
     if place.is_json:
         print_json(report)
     else:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated
 
 import typer
 
+from remembrancer.cli.door import finish
 from remembrancer.cli.place import Place
 
 
@@ -18,7 +18,7 @@ def mcp(
     ] = None,
 ) -> None:
     """Speak MCP over standard input and output, here or for a remote server."""
-    asyncio.run(_relay(place, tools) if place.url is not None else _serve(place, tools))
+    finish(_relay(place, tools) if place.url is not None else _serve(place, tools))
 
 
 async def _serve(place: Place, tools: str | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from urllib.parse import quote
 
 import typer
 
+from remembrancer.cli.door import finish
 from remembrancer.cli.output import print_fields, print_json, print_line
 from remembrancer.cli.place import Place
 from remembrancer.cli.snippets import Snippet, snippets
@@ -36,7 +36,7 @@ def serve(
     ] = PORT,
 ) -> None:
     """Serve MCP, REST and the panel from this machine's store."""
-    asyncio.run(_serve(place, host, port))
+    finish(_serve(place, host, port))
 
 
 async def _serve(place: Place, host: str, port: int) -> None:

@@ -1,0 +1,82 @@
+"""The server's socket, and its life from readiness to a stop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from remembrancer.core.errors import Conflict, InvalidInput, RemembrancerError
+from remembrancer.local import server
+from remembrancer.local.logs import NAMES
+from remembrancer.local.server import Listening, bind
+
+
+@pytest.fixture(autouse=True)
+def _unchanged_loggers() -> Iterator[None]:
+    loggers = [logging.getLogger(name) for name in NAMES]
+    before = [(one.handlers[:], one.propagate, one.level) for one in loggers]
+    yield
+    for one, (handlers, propagate, level) in zip(loggers, before, strict=True):
+        one.handlers, one.propagate = handlers, propagate
+        one.setLevel(level)
+
+
+def test_port_that_is_taken_is_a_conflict_that_names_it() -> None:
+    with bind("127.0.0.1", 0) as first:
+        port = first.getsockname()[1]
+        with pytest.raises(Conflict, match=str(port)) as caught:
+            bind("127.0.0.1", port)
+        assert "--port" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("host", ["203.0.113.9", "no such host", "例え.无"])
+def test_host_that_is_not_this_machine_is_refused(host: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        bind(host, 0)
+    assert repr(host) in caught.value.message
+
+
+def test_port_that_may_not_be_used_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(socket.socket, "bind", refuse)
+    with pytest.raises(RemembrancerError, match="Permission denied"):
+        bind("127.0.0.1", 80)
+
+
+async def _hello(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "lifespan":
+        for _ in range(2):
+            message = await receive()
+            await send({"type": f"{message['type']}.complete"})
+        return
+    await PlainTextResponse("你好")(scope, receive, send)
+
+
+@pytest.mark.parametrize(
+    ("host", "is_loopback"), [("127.0.0.1", True), ("localhost", True), ("0.0.0.0", False)]
+)
+async def test_server_answers_when_ready_and_ends_by_a_signal(host: str, is_loopback: bool) -> None:
+    ready: asyncio.Future[Listening] = asyncio.get_running_loop().create_future()
+    app: ASGIApp = _hello
+    before = signal.getsignal(signal.SIGTERM)
+    running = asyncio.create_task(server.run(app, host, 0, on_ready=ready.set_result))
+    place = await asyncio.wait_for(ready, 5)
+    assert place.is_loopback is is_loopback
+    async with httpx.AsyncClient() as client:
+        response = await client.get(f"http://127.0.0.1:{place.port}/")
+    assert response.text == "你好"
+    assert "server" not in response.headers
+    os.kill(os.getpid(), signal.SIGTERM)
+    await asyncio.wait_for(running, 15)
+    assert signal.getsignal(signal.SIGTERM) == before
