@@ -79,7 +79,7 @@ TOOLS: Final[tuple[Tool[App, Any], ...]] = (
         arguments=QuickCapture,
         result=results.CREATED,
         scope="memory:write",
-        toolsets=frozenset({"tasks", "memory"}),
+        toolsets=frozenset({"essential", "tasks", "memory"}),
     ),
     Tool(
         name="capture_context",
