@@ -121,7 +121,7 @@ def focus_statements(
     """Return the statements of one batch whose outcomes `focus_of` takes.
 
     *Shape:* without a project that of the newest objective; when there is none, all tasks.
-    *Promise:* about 150 rows read at most, however many items there are.
+    *Promise:* about 200 rows read at most, however many items there are.
     """
     horizon = _horizon(now_ms, zone, settings)
     return [
