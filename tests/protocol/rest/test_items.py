@@ -88,6 +88,18 @@ async def test_item_is_changed_by_what_is_sent_alone_and_emptied_by_null() -> No
     assert same.headers["etag"] == '"3"'
 
 
+async def test_whole_number_is_taken_however_it_is_written() -> None:
+    async with talk() as one:
+        headers = {"content-type": "application/json"}
+        text = b'{"title": "x", "startup_priority": 10.0, "priority": 3.0, "importance": 1}'
+        made = await one.send("POST", "/v1/items", content=text, headers=headers)
+        broken = {"title": "x", "startup_priority": 9.5}
+        await one.refuse("POST", "/v1/items", broken, code="invalid_input")
+    assert made.json()["item"]["startup_priority"] == 10
+    assert made.json()["item"]["priority"] == 3
+    assert made.json()["item"]["importance"] == 1
+
+
 async def test_item_notes_and_steps_are_added_and_ticked() -> None:
     async with talk() as one:
         made = await one.ask("POST", "/v1/items", {"title": "x", "steps": ["一"]})

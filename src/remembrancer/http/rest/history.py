@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from remembrancer.app import forget, undo
@@ -102,6 +104,8 @@ class ForgottenAnswer(Shape):
 
 class Undoing(Named):
     """Which command to take back: by its cause or by the position of one of its events."""
+
+    EXACTLY_ONE: ClassVar[tuple[str, ...]] = ("cause", "position")
 
     cause: str = optional(description="As the history shows it.")
     position: int = optional(ge=1, le=INTEGER_MAX, description="As the history shows it.")

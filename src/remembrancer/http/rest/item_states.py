@@ -31,6 +31,7 @@ class StateChange(Named):
         "lifecycle_state": "state",
         "by_item_id": "superseded_by",
     }
+    EXACTLY_ONE: ClassVar[tuple[str, ...]] = ("action", "state")
 
     action: Verb = optional()
     state: State = optional(description="Instead of a verb.")

@@ -23,17 +23,19 @@ def optional(**more: Any) -> Any:  # Any: as pydantic's own Field
 class Named(Body):
     """A body that knows what was sent.
 
-    *Shape:* `OTHER_NAMES` other name → name. Both may be sent when they say the same.
+    *Shape:* `OTHER_NAMES` other name → name; both may be sent when they say the same. Of
+    `EXACTLY_ONE` the description says that one must be sent; the use cases say so too.
     """
 
     OTHER_NAMES: ClassVar[Mapping[str, str]] = {}
+    EXACTLY_ONE: ClassVar[tuple[str, ...]] = ()
 
     @model_validator(mode="before")
     @classmethod
     def _take_other_names(cls, value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        taken = dict(value)
+        taken = {name: _whole(part) for name, part in value.items()}
         for other, name in cls.OTHER_NAMES.items():
             if other not in taken:
                 continue
@@ -61,20 +63,28 @@ class Named(Body):
         for other, name in cls.OTHER_NAMES.items():
             kept = {key: part for key, part in properties[name].items() if key != "title"}
             properties[other] = kept | {"description": f"Means `{name}`.", "deprecated": True}
+        if cls.EXACTLY_ONE:
+            schema["oneOf"] = [_sent(name, cls.OTHER_NAMES) for name in cls.EXACTLY_ONE]
         _accept_either(schema, cls.OTHER_NAMES)
         return reference
+
+
+def _whole(value: object) -> object:
+    # 17.0 is an integer in JSON Schema, and some clients know no other way to write one.
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _sent(name: str, other_names: Mapping[str, str]) -> JsonSchemaValue:
+    """Return the schema of objects that have a field, under whatever name."""
+    names = [name, *(other for other, own in other_names.items() if own == name)]
+    return {"anyOf": [{"required": [one]} for one in names]}
 
 
 def _accept_either(schema: JsonSchemaValue, other_names: Mapping[str, str]) -> None:
     """Let a required field come under its other names."""
     required = schema.get("required", [])
     for name in [name for name in required if name in other_names.values()]:
-        names = [name, *(other for other, own in other_names.items() if own == name)]
-        schema.setdefault("allOf", []).append({"anyOf": [{"required": [one]} for one in names]})
+        schema.setdefault("allOf", []).append(_sent(name, other_names))
         required.remove(name)
     if not required:
         schema.pop("required", None)
-
-
-class Nothing(Named):
-    """A body that says nothing: `{}`, or none at all."""

@@ -78,6 +78,7 @@ class ConflictBody(Named):
     """A statement, or an item, that others may conflict with."""
 
     OTHER_NAMES: ClassVar[Mapping[str, str]] = {"project_slug": "project"}
+    EXACTLY_ONE: ClassVar[tuple[str, ...]] = ("query", "item_id")
 
     query: str = optional(description="The statement.")
     item_id: str = optional(description="Instead of a statement.")
