@@ -169,6 +169,7 @@ class _Exchange:
 
     async def _send(self, message: Message) -> None:
         if self._over.is_set():  # as a server does: what nobody hears is dropped
+            await asyncio.sleep(0)  # the app must come to hear that it need not go on
             return
         if message["type"] == "http.response.start":
             self._begin(message)

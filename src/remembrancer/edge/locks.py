@@ -40,7 +40,8 @@ class PatientLock:
         mine, fulfil = promise()
         self._line.append(fulfil)
         try:
-            await asyncio.wait_for(mine, WAIT_S_MAX)
+            async with asyncio.timeout(WAIT_S_MAX):
+                await mine
         except TimeoutError:
             self._leave(fulfil)
         except asyncio.CancelledError:

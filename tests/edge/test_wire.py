@@ -1,0 +1,150 @@
+"""The composition of an isolate: what is bound is served, what is missing is said."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.edge.databases import D1, Kv, bindings
+from tests.edge.standins import PRINTED, Body, Context, JsException, Request, Response
+
+from remembrancer.edge import wire
+from remembrancer.edge.wire import Isolate
+from worker import Default
+
+OWNER = {"authorization": "Bearer sk-owner", "host": "memory.example"}
+
+
+async def ask(isolate: Isolate, env: SimpleNamespace, request: Request) -> Response:
+    """One request to an isolate, with all that it leaves to be done."""
+    context = Context()
+    made: Response = await isolate.fetch(env, context, request)
+    await context.settle()
+    return made
+
+
+def capture(title: str) -> Request:
+    """The request that keeps a task."""
+    body = json.dumps({"title": title}).encode()
+    return Request("POST", given={**OWNER, "content-type": "application/json"}, body=Body([body]))
+
+
+def json_of(made: Response) -> Any:
+    """The JSON of an answer."""
+    return json.loads(made.data)
+
+
+async def test_item_is_kept_and_found_with_a_bookmark() -> None:
+    env = bindings()
+    isolate = Isolate()
+    made = await ask(isolate, env, capture("吃荔枝"))
+    assert made.status == 201, made.data
+    assert made.header("x-remembrancer-bookmark") == "bookmark-2"
+    listed = await ask(isolate, env, Request(given={**OWNER, "x-remembrancer-bookmark": "b-7"}))
+    assert [item["title"] for item in json_of(listed)["items"]] == ["吃荔枝"]
+    assert env.DB.starts[-1] == "b-7"
+
+
+async def test_worker_is_the_isolate_behind_the_sdks_class() -> None:
+    env, context = bindings(), Context()
+    made = await Default(context, env).fetch(Request(url="https://memory.example/health"))
+    await context.settle()
+    assert isinstance(made, Response)
+    assert (made.status, json_of(made)["status"]) == (200, "ok")
+
+
+async def test_every_request_has_one_line_in_the_platforms_log() -> None:
+    PRINTED.clear()
+    await ask(Isolate(), bindings(), capture("secret words"))
+    lines = [json.loads(line) for _, line in PRINTED]
+    assert [(line["event"], line["status"]) for line in lines] == [("request", 201)]
+    assert "secret" not in PRINTED[0][1]
+
+
+async def test_variables_of_other_kinds_than_text_are_settings_too() -> None:
+    env = bindings(MCP_QUERY_TOKEN_ENABLED=False, RATE_LIMIT_PER_MINUTE=1, UNKNOWN=object())
+    isolate = Isolate()
+    asked = Request(url="https://memory.example/v1/items", given=OWNER)
+    statuses = [(await ask(isolate, env, asked)).status for _ in range(2)]
+    assert statuses == [200, 429]
+
+
+@pytest.mark.parametrize(
+    ("env", "named"),
+    [
+        pytest.param(SimpleNamespace(KV=Kv()), "DB", id="no-database"),
+        pytest.param(SimpleNamespace(DB=D1()), "KV", id="no-cache"),
+        pytest.param(bindings(RATE_LIMIT_PER_MINUTE="many"), "RATE_LIMIT_PER_MINUTE", id="setting"),
+        pytest.param(bindings(IM_API_KEY="sk-owner"), "IM_API_KEY", id="key-twice"),
+    ],
+)
+async def test_deployment_that_cannot_work_says_what_is_missing(
+    env: SimpleNamespace, named: str
+) -> None:
+    made = await ask(Isolate(), env, Request())
+    error = json_of(made)["error"]
+    assert (made.status, error["code"]) == (500, "internal_error")
+    assert named in error["message"]
+    assert "sk-owner" not in made.data.decode()
+    assert re.fullmatch(r"req_\w{26}", error["request_id"])
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("D1 DB is overloaded. Too many requests queued.", 503),
+        ("D1 DB storage operation exceeded timeout which caused object to be reset.", 504),
+        ("no such table: items", 500),
+    ],
+)
+@pytest.mark.parametrize("place", [1, 2])
+async def test_failing_database_is_one_of_our_errors(text: str, status: int, place: int) -> None:
+    def fail(call: int) -> None:
+        if call == place:
+            raise JsException(f"D1_ERROR: {text}")
+
+    made = await ask(Isolate(), bindings(DB=D1(fail=fail)), capture("a"))
+    assert made.status == status
+    assert set(json_of(made)["error"]) >= {"code", "message", "type", "hint", "request_id"}
+
+
+async def test_failing_cache_degrades_and_does_not_fail() -> None:
+    env = bindings(KV=Kv(is_broken=True))
+    isolate = Isolate()
+    made = await ask(isolate, env, Request(url="https://memory.example/health"))
+    assert (made.status, json_of(made)["status"]) == (200, "degraded")
+    context = Request(url="https://memory.example/v1/context/startup", given=OWNER)
+    assert (await ask(isolate, env, context)).status == 200
+
+
+def test_worker_imports_neither_local_nor_command_line_nor_fakes(root: Path) -> None:
+    code = (
+        "import sys; from tests.edge.standins import install; install(); import worker;"
+        "print(*sorted(m for m in sys.modules if m.startswith('remembrancer.')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
+    )
+    rings = {name.split(".")[1] for name in done.stdout.split()}
+    assert rings == {"app", "core", "edge", "http", "mcp", "ports", "store"}
+
+
+def test_configuration_binds_what_the_wire_asks_for_and_names_nobodys_resources(root: Path) -> None:
+    text = (root / "wrangler.toml").read_text(encoding="utf-8")
+    config = tomllib.loads(text)
+    assert (root / config["main"]).is_file()
+    assert config["compatibility_date"] == "2026-11-01"
+    assert set(config["compatibility_flags"]) == {"python_workers", "enable_request_signal"}
+    assert config["keep_vars"] is True
+    assert [each["binding"] for each in config["d1_databases"]] == [wire.DATABASE]
+    assert [each["binding"] for each in config["kv_namespaces"]] == [wire.CACHE]
+    assert (root / config["d1_databases"][0]["migrations_dir"]).is_dir()
+    assert "vars" not in config and "account_id" not in config
+    assert not re.search(r"\b(?:id|database_id|preview_id)\s*=", text)
