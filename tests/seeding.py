@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from random import Random
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -89,6 +90,9 @@ SENTENCES: Final = (
     "Keep the tone friendly, two paragraphs, no attachments.",
     "语气友好一些，两段就够，不要附件。",
 )  # fmt: skip
+_TAG_WEIGHTS: Final = list(accumulate(1 / (rank + 5) for rank in range(len(TAGS))))
+"""The first tag is on every eighth item, the last on every hundredth: Zipf's way."""
+
 _MEMORY_TYPES: Final = ("fact", "preference", "decision", "event", "context_memory", "note")
 
 
@@ -267,8 +271,7 @@ class _Planter:
         return " ".join(self._chance.choices(SENTENCES, k=sentences)) or None
 
     def _tag(self) -> str:
-        # A few tags are on most things, most tags on few: Zipf's way.
-        return TAGS[min(int(self._chance.paretovariate(0.9)), len(TAGS)) - 1]
+        return self._chance.choices(TAGS, cum_weights=_TAG_WEIGHTS)[0]
 
     def _edit(self, at_ms: int) -> None:
         item_id = self._chance.choice(self.seeded.items)

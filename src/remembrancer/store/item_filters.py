@@ -31,6 +31,12 @@ CURRENT: Final = "i.state IN ('active', 'dormant', 'stale')"
 
 assert CURRENT_STATES == ("active", "dormant", "stale")
 
+ENDED: Final = "i.state IN ('superseded', 'archived', 'completed', 'expired')"
+"""As `CURRENT`, of the index of what has ended in a project."""
+
+ENDED_STATES: Final = ("superseded", "archived", "completed", "expired")
+"""The states in it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -114,10 +120,13 @@ def owner_slugs(name: str) -> tuple[str, ...]:
     return (name, slugify(name))
 
 
-def conditions(asked: Asked, marks: Marks, *, is_matched: bool = False) -> list[str]:
+def conditions(
+    asked: Asked, marks: Marks, *, is_matched: bool = False, is_tagged: bool = False
+) -> list[str]:
     """Return the conditions on `i`, all of which hold for what the query wants.
 
-    *Shape:* `is_matched` when the statement reads the matches of `q` anyway.
+    *Shape:* `is_matched` when the statement reads the matches of `q` anyway, `is_tagged` when it
+    reads the items of the tags.
     """
     query = asked.query
     result = ["i.namespace = ?1"]
@@ -144,7 +153,7 @@ def conditions(asked: Asked, marks: Marks, *, is_matched: bool = False) -> list[
         if names:
             select = owners_sql(asked, area, names, marks)
             result.append(f"i.{area}_id IN (SELECT id FROM ({select}))")
-    if query.tags:
+    if query.tags and not is_tagged:
         result.append(_tags(asked, marks))
     result += _ages(asked, marks)
     return result if is_matched else [*result, *_words(asked, marks)]
@@ -199,15 +208,27 @@ def _words(asked: Asked, marks: Marks) -> list[str]:
     return [f"EXISTS (SELECT 1 FROM {wanted} WHERE instr({text}, w.value) > 0)"]
 
 
+def tagged_sql(asked: Asked, marks: Marks) -> str:
+    """Return the select of the ids of the items that have the query's tags, each once."""
+    keys, wanted = _tag_keys(asked.query)
+    if len(keys) == 1:
+        return f"SELECT item_id FROM item_tags WHERE namespace = ?1 AND tag = {marks.add(keys[0])}"
+    return (
+        f"SELECT item_id FROM item_tags WHERE namespace = ?1 AND tag IN {marks.many(keys)}"
+        f" GROUP BY item_id HAVING count(*) >= {marks.add(wanted)}"
+    )
+
+
+def _tag_keys(query: ItemQuery) -> tuple[list[str], int]:
+    """Return the keys of the tags, and how many of them an item must have."""
+    keys = list(dict.fromkeys(tag_key(tag) for tag in query.tags))
+    return keys, len(keys) if query.tags_match == "all" else 1
+
+
 def _tags(asked: Asked, marks: Marks) -> str:
-    keys = list(dict.fromkeys(tag_key(tag) for tag in asked.query.tags))
-    wanted = len(keys) if asked.query.tags_match == "all" else 1
     if not asked.is_past:
-        return (
-            "i.id IN (SELECT item_id FROM item_tags WHERE namespace = ?1"
-            f" AND tag IN {marks.many(keys)} GROUP BY item_id"
-            f" HAVING count(*) >= {marks.add(wanted)})"
-        )
+        return f"i.id IN ({tagged_sql(asked, marks)})"
+    keys, wanted = _tag_keys(asked.query)
     # The past keeps tags as they were spelled; SQLite folds ASCII, Python the spellings given.
     pairs = [[key, spelling] for key in keys for spelling in _spellings(key, asked.query.tags)]
     return (

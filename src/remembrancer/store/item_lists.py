@@ -27,12 +27,15 @@ from remembrancer.core.moments import PastMoment
 from remembrancer.ports.sql import Row, Statement
 from remembrancer.store.item_filters import (
     CURRENT,
+    ENDED,
+    ENDED_STATES,
     Asked,
     conditions,
     moment_sql,
     owner_slugs,
     owners_sql,
     scoped_match,
+    tagged_sql,
 )
 from remembrancer.store.items import COLUMNS, owner_columns
 from remembrancer.store.marks import Marks
@@ -93,13 +96,22 @@ def _source(asked: Asked, marks: Marks) -> tuple[str, list[str]]:
             "search AS found CROSS JOIN items AS i ON i.seq = found.rowid",
             [f"found.search MATCH {match}", *chosen],
         )
+    if query.tags:
+        tagged = tagged_sql(asked, marks)
+        on = "i.namespace = ?1 AND i.id = tagged.item_id"
+        chosen = conditions(asked, marks, is_tagged=True)
+        return f"({tagged}) AS tagged CROSS JOIN {table} AS i ON {on}", chosen
     chosen = conditions(asked, marks)
-    if set(shown_states(query)) <= set(CURRENT_STATES):
-        for area, names in (("project", query.projects), ("topic", query.topics)):
-            if names:
-                owners = owners_sql(asked, area, names, marks)
-                on = f"i.namespace = ?1 AND i.{area}_id = owner.id"
-                return f"({owners}) AS owner CROSS JOIN {table} AS i ON {on}", [CURRENT, *chosen]
+    states = set(shown_states(query))
+    for area, names, among, partial in (
+        ("project", query.projects, CURRENT_STATES, CURRENT),
+        ("topic", query.topics, CURRENT_STATES, CURRENT),
+        ("project", query.projects, ENDED_STATES, ENDED),
+    ):
+        if names and states <= set(among):
+            owners = owners_sql(asked, area, names, marks)
+            on = f"i.namespace = ?1 AND i.{area}_id = owner.id"
+            return f"({owners}) AS owner CROSS JOIN {table} AS i ON {on}", [partial, *chosen]
     return f"{table} AS i", chosen
 
 
