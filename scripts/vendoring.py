@@ -1,5 +1,7 @@
 """Vendors the Worker's packages into `python_modules`; `scripts/vendor` is its face.
 
+For the tests that run on the edge's Python, it also installs what those need beside the Worker.
+
 The folder has the layout that the platform's own tool makes: the content of a site-packages
 folder, with a `pyvenv.cfg` that marks it. Wheels come from the package index through pip, checked
 against the hashes of `requirements-edge.lock`, for the edge's Python and processor or for any.
@@ -9,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
 import shutil
 import subprocess
 import sys
@@ -23,10 +26,16 @@ LOCK = ROOT / "requirements-edge.lock"
 """Exact versions and hashes, held to those of the local side by `scripts/lock`."""
 MODULES = ROOT / "python_modules"
 """Where the platform's tools look for packages."""
-MARK = MODULES / "pyvenv.cfg"
-"""The last file that is made; the platform's tool makes it, too."""
-STAMP = ROOT / ".venv" / ".vendored"
-"""A copy of the lock that the folder was made from; not in the folder, which is uploaded."""
+MARK = "pyvenv.cfg"
+"""The last file that is made in a folder; the platform's tool makes it, too."""
+TEST_LOCK = ROOT / "requirements-dev.lock"
+"""Exact versions and hashes of what the tests need."""
+TEST_PACKAGES = frozenset(
+    {"hypothesis", "iniconfig", "packaging", "pluggy", "pygments", "pytest", "sortedcontainers"}
+)
+"""What tests on the edge's Python import, with what that needs."""
+TEST_MODULES = ROOT / ".venv" / "pyodide"
+"""Where those packages are installed; never uploaded."""
 PLATFORM = "pyemscripten_2026_0_wasm32"
 """The platform tag of wheels for the edge's Pyodide 314."""
 PYTHON = "314"
@@ -36,31 +45,37 @@ UPLOAD_BYTES_MAX = 4 * 1024 * 1024
 MIB = 1024 * 1024
 
 
-def install(into: Path) -> None:
+def install(lock: Path, into: Path) -> None:
     """Unpacks every locked wheel. *Raises:* CalledProcessError; pip has said why."""
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     command += ["--require-hashes", "--no-deps", "--no-compile", "--only-binary=:all:"]
     command += ["--platform", PLATFORM, "--python-version", PYTHON, "--implementation", "cp"]
-    command += ["--abi", f"cp{PYTHON}", "--target", str(into), "-r", str(LOCK)]
+    command += ["--abi", f"cp{PYTHON}", "--target", str(into), "-r", str(lock)]
     subprocess.run(command, check=True)
     shutil.rmtree(into / "bin", ignore_errors=True)
-    (into / MARK.name).touch()
+    (into / MARK).touch()
 
 
-def is_fresh() -> bool:
-    """Whether the folder holds what the lock says."""
-    is_made = MARK.exists() and STAMP.exists()
-    return is_made and STAMP.read_bytes() == LOCK.read_bytes()
-
-
-def vendor() -> None:
-    """Makes the folder anew; the old one stays until the new one is complete."""
+def refresh(folder: Path, requirements: str) -> None:
+    """Makes a folder of packages anew, unless it holds them; the old one stays until then."""
+    stamp = ROOT / ".venv" / f".vendored-{folder.name}"
+    if (folder / MARK).exists() and stamp.exists() and stamp.read_text() == requirements:
+        return
+    print(f"Installing the edge's packages into {folder.relative_to(ROOT)}", file=sys.stderr)
     with tempfile.TemporaryDirectory() as scratch:
-        fresh = Path(scratch) / "python_modules"
-        install(fresh)
-        shutil.rmtree(MODULES, ignore_errors=True)
-        shutil.move(fresh, MODULES)
-    shutil.copyfile(LOCK, STAMP)
+        lock = Path(scratch) / "requirements.lock"
+        lock.write_text(requirements)
+        fresh = Path(scratch) / folder.name
+        install(lock, fresh)
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.move(fresh, folder)
+    stamp.write_text(requirements)
+
+
+def test_requirements() -> str:
+    """The part of the development lock that tests on the edge's Python need."""
+    entries = re.split(r"^(?=[a-z])", TEST_LOCK.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return "".join(each for each in entries if each.split("==")[0] in TEST_PACKAGES)
 
 
 def uploaded() -> Iterator[Path]:
@@ -83,16 +98,19 @@ def measure() -> tuple[int, int]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Vendors when the lock has changed, and answers the exit code: 1 for a large upload."""
+    """Vendors what has changed, and answers the exit code: 1 for a large upload."""
     parser = argparse.ArgumentParser(prog="scripts/vendor", description="Vendors for the Worker.")
-    parser.add_argument("--force", action="store_true", help="even if nothing has changed")
+    parser.add_argument(
+        "--dev", action="store_true", help="for the tests, too; do not weigh the upload"
+    )
     chosen = parser.parse_args(arguments)
-    if chosen.force or not is_fresh():
-        print(f"Installing {LOCK.name} into {MODULES.name}", file=sys.stderr)
-        try:
-            vendor()
-        except subprocess.CalledProcessError as error:
-            return error.returncode
+    try:
+        refresh(MODULES, LOCK.read_text(encoding="utf-8"))
+        if chosen.dev:
+            refresh(TEST_MODULES, test_requirements())
+            return 0
+    except subprocess.CalledProcessError as error:
+        return error.returncode
     plain, packed = measure()
     budget = UPLOAD_BYTES_MAX / MIB
     print(f"upload: {plain / MIB:.2f} MiB, {packed / MIB:.2f} MiB compressed (budget {budget:.0f})")
