@@ -370,3 +370,17 @@ async def test_bundle_of_a_deleted_project_is_not_served_for_the_next_of_its_nam
         versions.append(bundle["context_version"])
         await create_item(app, bench.caller(), {"title": f"more {number}", "project": "atlas"})
     assert before["context_version"] in versions[1:]
+
+
+async def test_brief_view_keeps_a_startup_priority_of_zero() -> None:
+    bench = Bench()
+    await create_item(
+        bench.app,
+        bench.caller(),
+        {"title": "从不加载", "project_name": "甲", "startup_priority": 0},
+    )
+    bundle = await load_context(
+        bench.app, bench.caller(), ContextRequest(level="project", project="甲")
+    )
+    [item] = bundle["active_items"] if isinstance(bundle["active_items"], list) else []
+    assert isinstance(item, dict) and item["startup_priority"] == 0

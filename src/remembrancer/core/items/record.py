@@ -158,7 +158,12 @@ def brief_view(record: ItemRecord, references: References) -> dict[str, JSON]:
     Empty values and the predecessor's names are left out: a bundle costs its reader tokens.
     """
     view = item_view(record, references)
-    return {name: view[name] for name in _BRIEF if view.get(name) not in (None, "", [], False)}
+    return {name: view[name] for name in _BRIEF if not _is_empty(view.get(name))}
+
+
+def _is_empty(value: JSON) -> bool:
+    # Not by truth: a startup priority of 0 says something.
+    return value is None or value is False or value == "" or value == []
 
 
 def _time(value: JSON) -> JSON:
