@@ -174,9 +174,10 @@ class Agent:
 async def play(folder: Path) -> Played:
     """Play the week and return what it did."""
     runtime = WeekRuntime()
-    async with serving(folder, runtime) as url, httpx2.AsyncClient(
-        headers={"authorization": f"Bearer {KEY}"}, timeout=30
-    ) as http:
+    async with (
+        serving(folder, runtime) as url,
+        httpx2.AsyncClient(headers={"authorization": f"Bearer {KEY}"}, timeout=30) as http,
+    ):
         transport = streamable_http_client(url, http_client=http)
         async with Client(transport, mode="auto", cache=None) as client:
             agent = Agent(client, runtime)

@@ -163,7 +163,7 @@ def brief_view(record: ItemRecord, references: References) -> dict[str, JSON]:
 
 def _is_empty(value: JSON) -> bool:
     # Not by truth: a startup priority of 0 says something.
-    return value is None or value is False or value == "" or value == []
+    return value is None or value is False or value in ("", [])
 
 
 def _time(value: JSON) -> JSON:
