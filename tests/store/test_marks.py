@@ -39,6 +39,31 @@ def test_second_list_is_an_array_when_both_would_bind_too_much() -> None:
     assert len(marks.values) == LISTED_VALUES_MAX + 2
 
 
+@pytest.mark.parametrize("count", [1, 2, LISTED_VALUES_MAX // 2, LISTED_VALUES_MAX // 2 + 1])
+async def test_keys_of_any_count_find_their_rows_and_no_others(count: int) -> None:
+    sql = memory_store()
+    pairs: list[list[SqlValue]] = [[f"标签 {number}", f"itm_{number}"] for number in range(40)]
+    marks, others = Marks(ME), Marks(Namespace("others"))
+    for namespace in (marks, others):
+        await sql.write(
+            [
+                Statement(
+                    "INSERT INTO item_tags (namespace, tag, item_id, name)"
+                    f" SELECT ?1, column1, column2, column1 FROM {namespace.rows(pairs)}",
+                    namespace.values,
+                )
+            ]
+        )
+    chosen = Marks(ME)
+    keys = chosen.keys(("tag", "item_id"), pairs[:count])
+    [gone] = await sql.write([Statement(f"DELETE FROM item_tags WHERE {keys}", chosen.values)])
+    assert gone.changes == count
+    [left] = await sql.read([Statement("SELECT namespace, tag FROM item_tags")])
+    mine = {str(row["tag"]) for row in left.rows if row["namespace"] == ME}
+    assert mine == {str(tag) for tag, _ in pairs[count:]}
+    assert len(left.rows) == len(pairs) * 2 - count
+
+
 async def test_many_serves_as_a_set_and_as_a_source() -> None:
     marks = Marks(ME)
     mark = marks.add("乙")

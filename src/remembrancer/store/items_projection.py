@@ -112,10 +112,7 @@ def _tag_statements(round_: Sequence[Placed], shadow: str) -> list[Statement]:
     result: list[Statement] = []
     if gone:
         marks = Marks(namespace)
-        sql = (
-            f"DELETE FROM {shadow}item_tags WHERE (namespace, tag, item_id) IN"
-            f" (SELECT ?1, column1, column2 FROM {marks.rows(gone)})"
-        )
+        sql = f"DELETE FROM {shadow}item_tags WHERE {marks.keys(('tag', 'item_id'), gone)}"
         result.append(Statement(sql, marks.values))
     if come:
         marks = Marks(namespace)

@@ -49,6 +49,24 @@ class Marks:
         marks = (f"({', '.join(self.add(value) for value in row)})" for row in rows)
         return f"(VALUES {', '.join(marks)})"
 
+    def keys(self, columns: Sequence[str], rows: Sequence[Sequence[SqlValue]]) -> str:
+        """Bind keys and return the condition that these columns hold one of them.
+
+        *Shape:* with the namespace they are the columns of a primary key or unique index.
+        *Promise:* one row read for each of a few keys.
+        """
+        count = sum(len(row) for row in rows)
+        if self._listed + count > LISTED_VALUES_MAX:
+            names = ", ".join(f"column{index + 1}" for index in range(len(columns)))
+            columns = ("namespace", *columns)
+            return f"({', '.join(columns)}) IN (SELECT ?1, {names} FROM {self.rows(rows)})"
+        self._listed += count
+        terms = (
+            [f"{name} = {self.add(value)}" for name, value in zip(columns, row, strict=True)]
+            for row in rows
+        )
+        return " OR ".join(f"(namespace = ?1 AND {' AND '.join(term)})" for term in terms)
+
     @property
     def values(self) -> tuple[SqlValue, ...]:
         """The values to bind."""

@@ -154,10 +154,8 @@ def _project_relations(round_: Sequence[Placed], shadow: str) -> list[Statement]
     result: list[Statement] = []
     if gone:
         marks = Marks(namespace)
-        sql = (
-            f"DELETE FROM {shadow}relations WHERE (namespace, source_id, type, target_id) IN"
-            f" (SELECT ?1, column1, column2, column3 FROM {marks.rows(gone)})"
-        )
+        keys = marks.keys(("source_id", "type", "target_id"), gone)
+        sql = f"DELETE FROM {shadow}relations WHERE {keys}"
         result.append(Statement(sql, marks.values))
     if come:
         marks = Marks(namespace)
@@ -188,10 +186,7 @@ def _project_settings(round_: Sequence[Placed], shadow: str) -> list[Statement]:
     result: list[Statement] = []
     if gone:
         marks = Marks(namespace)
-        sql = (
-            f"DELETE FROM {shadow}settings WHERE (namespace, name) IN"
-            f" (SELECT ?1, column1 FROM {marks.rows(gone)})"
-        )
+        sql = f"DELETE FROM {shadow}settings WHERE {marks.keys(('name',), gone)}"
         result.append(Statement(sql, marks.values))
     if come:
         marks = Marks(namespace)

@@ -36,6 +36,9 @@ class Placed:
         return self.event.stream.partition("/")[2]
 
 
+ALONE_MAX: Final = 8
+"""Records whose twins are closed by a term for each, which D1 counts fewer rows for. Our choice."""
+
 _READ: Final = (
     "FROM json_each(?2) AS j CROSS JOIN events AS e ON e.namespace = ?1"
     " AND e.stream = {prefix} || (j.value ->> 0) AND e.version = (j.value ->> 1)"
@@ -125,16 +128,27 @@ class RecordTable:
         return Statement(sql, (namespace, canonical_json(rows)))
 
     def _close_twins(self, namespace: Namespace, edited: list[Placed], shadow: str) -> Statement:
-        # An event ends the version before its own. The namespace is compared with the rest of
-        # the key, or SQLite would read all twins of the namespace.
         marks = Marks(namespace)
-        ids = marks.rows([[placed.id] for placed in edited])
+        if len(edited) <= ALONE_MAX:
+            terms = (
+                f"(t.namespace = ?1 AND t.id = {mark} AND t.from_position = (SELECT i.position"
+                f" FROM {shadow}{self.name} AS i WHERE i.namespace = ?1 AND i.id = {mark}))"
+                for mark in (marks.add(placed.id) for placed in edited)
+            )
+            present = " OR ".join(terms)
+        else:
+            # The namespace is compared with the rest of the key, or SQLite would read all twins
+            # of the namespace.
+            present = (
+                "(t.namespace, t.id, t.from_position) IN (SELECT i.namespace, i.id, i.position"
+                f" FROM {marks.many([placed.id for placed in edited])} AS j"
+                f" CROSS JOIN {shadow}{self.name} AS i ON i.namespace = ?1 AND i.id = j.value)"
+            )
+        # An event ends the version before its own.
         sql = (
             f"UPDATE {shadow}{self.twin} AS t SET to_position = (SELECT e.position"
             f" FROM events AS e WHERE e.namespace = ?1 AND e.stream = '{self.prefix}' || t.id"
-            " AND e.version = t.version + 1) WHERE (t.namespace, t.id, t.from_position) IN"
-            f" (SELECT i.namespace, i.id, i.position FROM {ids} AS j"
-            f" CROSS JOIN {shadow}{self.name} AS i ON i.namespace = ?1 AND i.id = j.column1)"
+            f" AND e.version = t.version + 1) WHERE {present}"
         )
         return Statement(sql, marks.values)
 
