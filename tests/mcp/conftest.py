@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import ROOT
+from tests.e2e.serving import Launcher
 
 MODULES = ROOT / "node_modules"
 """Where `scripts/install --dev` puts the tools of the Node world."""
@@ -20,7 +21,10 @@ MODULES = ROOT / "node_modules"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A server to test: how to start it, what to send with each request, one tool that works."""
+    """A server to test: how to start it, what to send with each request, one tool that works.
+
+    *Shape:* `command` is empty where a fixture of its own starts the server.
+    """
 
     name: str
     command: tuple[str, ...]
@@ -37,6 +41,19 @@ FIXTURES = Target(
 )
 """The conformance suite's fixtures on our kernel."""
 
+PRODUCT_KEY = "sk-product"
+PRODUCT = Target(
+    "product",
+    (),
+    "quick_capture",
+    {"input": "买牛奶 and bread #家 due:tomorrow"},
+    {"authorization": f"Bearer {PRODUCT_KEY}"},
+)
+"""The product itself, as `remembrancer serve` starts it."""
+
+OPEN_PRODUCT = Target("open product", (sys.executable, "-m", "tests.mcp.serve_product"), "", {})
+"""The product for clients that can send no key."""
+
 
 @dataclass(frozen=True, slots=True)
 class Served:
@@ -46,17 +63,32 @@ class Served:
     url: str
 
 
-@pytest.fixture(scope="session", params=[FIXTURES], ids=lambda target: target.name)
-def served(request: pytest.FixtureRequest) -> Iterator[Served]:
+@pytest.fixture(scope="session", params=["fixtures", "product"])
+def served(request: pytest.FixtureRequest) -> Served:
     """Each target in turn, listening."""
-    target: Target = request.param
-    yield from _serve(target)
+    found: Served = request.getfixturevalue(f"served_{request.param}")
+    return found
 
 
 @pytest.fixture(scope="session")
 def served_fixtures() -> Iterator[Served]:
     """The fixtures, which only the conformance suite needs."""
     yield from _serve(FIXTURES)
+
+
+@pytest.fixture(scope="session")
+def served_product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The product on an empty data folder, with every tool listed."""
+    launcher = Launcher(tmp_path_factory.mktemp("product") / "data")
+    server = launcher.serve(CHATBOX_API_KEY=PRODUCT_KEY)
+    yield Served(PRODUCT, f"{server.url}/mcp?tools=all")
+    launcher.close()
+
+
+@pytest.fixture(scope="session")
+def served_open_product() -> Iterator[Served]:
+    """The product without a key, which only the conformance suite needs."""
+    yield from _serve(OPEN_PRODUCT)
 
 
 def _serve(target: Target) -> Iterator[Served]:

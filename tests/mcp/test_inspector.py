@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.mcp.conftest import MODULES, Served, run_node
@@ -12,7 +13,8 @@ INSPECTOR = MODULES / "@modelcontextprotocol/inspector/clients/launcher/build/in
 ERAS = ("modern", "legacy", "auto")
 
 
-def _inspect(served: Served, era: str, folder: Path, *options: str) -> dict[str, object]:
+def inspect(served: Served, era: str, folder: Path, *options: str) -> dict[str, Any]:
+    """The result of one method, asked through the Inspector."""
     headers = [
         part for pair in served.target.headers.items() for part in ("--header", ": ".join(pair))
     ]
@@ -32,7 +34,7 @@ def _inspect(served: Served, era: str, folder: Path, *options: str) -> dict[str,
         folder=folder,
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-    result: dict[str, object] = json.loads(done.stdout)["result"]
+    result: dict[str, Any] = json.loads(done.stdout)["result"]
     return result
 
 
@@ -40,7 +42,7 @@ def _inspect(served: Served, era: str, folder: Path, *options: str) -> dict[str,
 def test_inspector_strict_list_finds_no_schema_fault(
     served: Served, tmp_path: Path, era: str
 ) -> None:
-    result = _inspect(served, era, tmp_path, "--method", "tools/list", "--strict")
+    result = inspect(served, era, tmp_path, "--method", "tools/list", "--strict")
     tools = result["tools"]
     assert isinstance(tools, list)
     assert served.target.tool in [tool["name"] for tool in tools]
@@ -53,6 +55,6 @@ def test_inspector_call_returns_structured_content(
     options = ["--method", "tools/call", "--tool-name", served.target.tool]
     for name, value in served.target.arguments.items():
         options += ["--tool-arg", f"{name}={value}"]
-    result = _inspect(served, era, tmp_path, *options)
+    result = inspect(served, era, tmp_path, *options)
     assert "isError" not in result
     assert isinstance(result["structuredContent"], dict)
