@@ -68,6 +68,7 @@ def test_every_error_code_has_its_exit_code(
         pytest.param(("tasks", "--url", "http://h", "--token", "令牌"), 2, id="bad-token"),
         pytest.param(("context", "project", "不存在"), 4, id="unknown-project"),
         pytest.param(("mcp", "--tools", "nothing"), 2, id="unknown-toolset"),
+        pytest.param(("serve", "--url", "http://elsewhere"), 2, id="serve-elsewhere"),
     ],
 )
 def test_wrong_commands_end_with_their_code_and_one_sentence(

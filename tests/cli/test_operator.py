@@ -8,6 +8,8 @@ from contextlib import closing
 import pytest
 from tests.cli.running import Program
 
+from remembrancer.local import wire
+
 
 def test_verify_counts_and_says_whole(program: Program) -> None:
     program("tasks", "add", "一")
@@ -74,3 +76,23 @@ def test_settings_are_listed_set_and_reset(program: Program) -> None:
     assert "Asia/Singapore" in program("settings", "reset", "time_zone").out
     for wrong in (("time_zone", "上海"), ("default_snooze_hours", "0"), ("nothing", "1")):
         assert program("settings", "set", *wrong).code == 2, wrong
+
+
+@pytest.mark.parametrize(
+    ("facts", "word"),
+    [
+        pytest.param({"free_bytes": 1_000}, "1000 B are free", id="full-disk"),
+        pytest.param({"database_check": "row 3 missing"}, "damaged", id="damaged"),
+        pytest.param({"open_to_others": ["/数据"]}, "chmod", id="open"),
+    ],
+)
+def test_doctor_warns_of_what_needs_a_hand(
+    program: Program, monkeypatch: pytest.MonkeyPatch, facts: dict[str, object], word: str
+) -> None:
+    async def examine(*_: object) -> dict[str, object]:
+        return {"database_check": "ok", "free_bytes": 2**50, "open_to_others": [], **facts}
+
+    monkeypatch.setattr(wire, "examine", examine)
+    shown = program("doctor").out
+    assert "warning: " in shown
+    assert word in shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Callable
@@ -277,3 +278,44 @@ async def test_relay_hands_on_what_is_no_message() -> None:
     refused = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "no JSON"}}
     answers = await _relayed(lambda _: httpx.Response(400, json=refused), b"{nonsense\n", b"[1]\n")
     assert answers == [refused, refused]
+
+
+async def test_relay_gives_up_what_the_client_cancels() -> None:
+    asked = asyncio.Event()
+
+    async def never(request: httpx.Request) -> httpx.Response:
+        message = json.loads(request.content)
+        if message.get("id") == 1:
+            asked.set()
+            await asyncio.Event().wait()
+        return _echo(request)
+
+    async def lines() -> AsyncIterator[bytes]:
+        async for line in _lines({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}):
+            yield line
+        await asked.wait()
+        cancel: Answer = {"requestId": 1}
+        async for line in _lines(
+            {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel},
+            {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+        ):
+            yield line
+
+    written: list[Any] = []
+
+    async def write(line: bytes) -> None:
+        written.append(json.loads(line))
+
+    place = Place(url=URL, token=KEY)
+    async with RemoteServer(place, transport=httpx.MockTransport(never)) as server:
+        await asyncio.wait_for(Relay(server, write).run(lines()), 5)
+    assert [message["id"] for message in written] == [2]
+
+
+def test_remote_commands_show_themselves_to_people(remote: Callable[..., Any]) -> None:
+    remote("topics", "add", "健康")
+    for command in (("doctor",), ("settings",), ("verify",), ("rebuild",), ("topics",), ("keys",)):
+        shown = remote(*command)
+        assert shown.code == 0, shown.err
+        assert shown.out
+    assert "rmb_" in remote("keys", "create", "看").out

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from tests.cli.running import Program
+
+from remembrancer.cli.answers import part as part_of
+from remembrancer.cli.door import Door
+from remembrancer.core.values import JSON
+from remembrancer.local import wire
 
 
 @pytest.mark.parametrize(
@@ -153,3 +160,30 @@ def test_tasks_focus_names_one_task_or_none(program: Program) -> None:
     assert program("tasks", "focus").code == 0
     program("tasks", "add", "唯一的事", "--due", "2020-01-01")
     assert "唯一的事" in program("tasks", "focus").out
+
+
+def test_tasks_show_draws_steps_and_relations(program: Program) -> None:
+    async def prepare() -> tuple[str, str]:
+        async with wire.open_app(str(program.data), {}) as local:
+            door = Door(local.exchange)
+            inner: JSON = {"text": "选颜色", "done": True}
+            steps: JSON = [{"text": "buy paint", "steps": [inner]}, "刷墙"]
+            whole = await door.call("create_item", {"title": "装修", "steps": steps})
+            part = await door.call("create_item", {"title": "量尺寸"})
+            ids = str(part_of(whole, "item")["id"]), str(part_of(part, "item")["id"])
+            link: dict[str, JSON] = {"source_item_id": ids[1], "target_item_id": ids[0]}
+            await door.call("add_relation", {**link, "relationship_type": "blocks"})
+            return ids
+
+    whole, part = asyncio.run(prepare())
+    shown = program("tasks", "show", whole).out
+    assert "- [ ] buy paint" in shown
+    assert "  - [x] 选颜色" in shown
+    assert f"← blocks {part}  量尺寸" in shown
+    steps = program.item("tasks", "show", whole)["steps"]
+    ticked = program.item(
+        *("tasks", "edit", whole, "--tick", steps[1]["id"]),
+        *("--untick", steps[0]["steps"][0]["id"]),
+    )
+    assert [step["done"] for step in ticked["steps"]] == [False, True]
+    assert ticked["steps"][0]["steps"][0]["done"] is False

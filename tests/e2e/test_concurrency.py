@@ -16,8 +16,7 @@ from tests.e2e.serving import Json, Launcher, Server, ask_tool
 WRITERS = 8
 """Writers at once. Source: issue of the foundation."""
 WRITES = 500
-"""Writes of each. Source: as above."""
-UNLIMITED = {"RATE_LIMIT_PER_MINUTE": "0"}
+"""Writes of each; far over the rate limit, which does not bind the owner here. Source: as above."""
 
 
 def _write(server: Server, number: int, writes: int) -> list[str]:
@@ -62,7 +61,7 @@ def _verified(launcher: Launcher) -> Json:
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_writers_at_once_lose_nothing(launcher: Launcher) -> None:
-    server = launcher.serve(**UNLIMITED)
+    server = launcher.serve()
     acknowledged = _side_by_side(
         [partial(_write, server, number, WRITES) for number in range(WRITERS)]
     )
@@ -90,7 +89,7 @@ def _write_until_it_dies(server: Server, number: int, begun: threading.Semaphore
 def test_killed_server_keeps_every_acknowledged_write_whole(launcher: Launcher) -> None:
     kept: list[str] = []
     for _ in range(3):
-        server = launcher.serve(**UNLIMITED)
+        server = launcher.serve()
         begun = threading.Semaphore(0)
         with ThreadPoolExecutor(WRITERS) as pool:
             done = [pool.submit(_write_until_it_dies, server, n, begun) for n in range(WRITERS)]
@@ -98,7 +97,7 @@ def test_killed_server_keeps_every_acknowledged_write_whole(launcher: Launcher) 
                 assert begun.acquire(timeout=30)
             server.kill()
             kept += [item_id for each in done for item_id in each.result()]
-    server = launcher.serve(**UNLIMITED)
+    server = launcher.serve()
     found = set(_every_id(server))
     assert set(kept) <= found
     _verified(launcher)
@@ -115,7 +114,7 @@ def test_killed_server_keeps_every_acknowledged_write_whole(launcher: Launcher) 
 
 @pytest.mark.timeout(300)
 def test_two_servers_and_the_command_line_never_meet_busy(launcher: Launcher) -> None:
-    servers = [launcher.serve(**UNLIMITED) for _ in range(2)]
+    servers = [launcher.serve() for _ in range(2)]
 
     def add_by_hand() -> list[str]:
         return [

@@ -15,6 +15,7 @@ from remembrancer.cli.output import print_fields, print_json, print_line
 from remembrancer.cli.place import Place
 from remembrancer.cli.snippets import Snippet, snippets
 from remembrancer.core.access.profiles import OWNER_KEY
+from remembrancer.core.errors import InvalidInput
 from remembrancer.core.product import NAME, VERSION
 
 if TYPE_CHECKING:
@@ -42,7 +43,14 @@ def serve(
 async def _serve(place: Place, host: str, port: int) -> None:
     from remembrancer.local import wire
 
-    async with wire.open_app(place.data, wire.environment(), is_server=True) as local:
+    environ = wire.environment()
+    if place.url is not None and place.url != environ.get("REMEMBRANCER_URL"):
+        raise InvalidInput(
+            f"serve runs a server here, not at {place.url!r}",
+            hint="leave --url out; --host and --port say where it listens",
+            field="url",
+        )
+    async with wire.open_app(place.data, environ, is_server=True) as local:
 
         def announce(listening: Listening, paths: frozenset[str]) -> None:
             _announce(_Served(local, listening, has_panel="/admin" in paths), place)
