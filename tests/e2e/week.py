@@ -221,6 +221,12 @@ def shown(bundle: dict[str, Any]) -> str:
     return "\n".join([*lines, f"next step     {step.get('title')}: {focus.get('reason')}"])
 
 
+def report(played: Played) -> str:
+    """What `scripts/week` prints, and the README shows: the calls by tool, and the bundle."""
+    counts = ", ".join(f"{count} {tool}" for tool, count in sorted(played.calls.items()))
+    return f"{sum(played.calls.values())} calls: {counts}\n\n{shown(played.bundle)}\n"
+
+
 def main() -> None:
     """Play the week in a temporary folder and print what came of it."""
     with tempfile.TemporaryDirectory() as folder:
@@ -228,8 +234,7 @@ def main() -> None:
     if "--json" in sys.argv:
         sys.stdout.write(json.dumps(played.bundle, ensure_ascii=False, indent=2) + "\n")
         return
-    counts = ", ".join(f"{count} {tool}" for tool, count in sorted(played.calls.items()))
-    sys.stdout.write(f"{sum(played.calls.values())} calls: {counts}\n\n{shown(played.bundle)}\n")
+    sys.stdout.write(report(played))
 
 
 if __name__ == "__main__":
