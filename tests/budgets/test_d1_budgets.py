@@ -1,0 +1,74 @@
+"""Round trips, rows read and rows written on a real D1 of 1,000 and of 10,000 items."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from tests.budgets.operations import DESIGNED, OWN
+from tests.budgets.places import Cost, Place, make_place, measure
+from tests.d1.bridge import D1Bridge
+
+from remembrancer.core.limits import SQL_BATCH_STATEMENTS_MAX
+
+BUDGETS = {**DESIGNED, **OWN}
+
+GROWTH_MAX = 3
+"""Times as many rows that ten times the items may cost. Source: DESIGN section 14."""
+
+GROWTH_ROWS = 20
+"""Rows more that are no growth: a page that is full now and was not, an entry more in a list."""
+
+
+@pytest.fixture(scope="module")
+def places(d1_bridge: D1Bridge) -> dict[int, Place]:
+    """Two databases that differ in nothing but their size."""
+
+    async def seeded() -> dict[int, Place]:
+        return {count: await make_place(d1_bridge.fresh(), count) for count in (1_000, 10_000)}
+
+    return asyncio.run(seeded())
+
+
+@pytest.fixture(scope="module")
+def costs(places: dict[int, Place]) -> dict[str, dict[int, Cost]]:
+    """Every operation once on each of them."""
+
+    async def measured() -> dict[str, dict[int, Cost]]:
+        return {
+            name: {count: await measure(place, budget.run) for count, place in places.items()}
+            for name, budget in BUDGETS.items()
+        }
+
+    return asyncio.run(measured())
+
+
+@pytest.mark.parametrize("name", BUDGETS)
+def test_operation_at_ten_thousand_items_is_within_its_budget(
+    costs: dict[str, dict[int, Cost]], name: str
+) -> None:
+    cost, budget = costs[name][10_000], BUDGETS[name]
+    assert cost.trips <= budget.trips, cost
+    assert cost.read <= budget.read, cost
+    assert cost.written <= budget.written, cost
+    assert cost.statements <= SQL_BATCH_STATEMENTS_MAX, cost
+
+
+@pytest.mark.parametrize("name", [name for name, each in BUDGETS.items() if each.is_steady])
+def test_operation_at_ten_times_the_items_costs_at_most_three_times_as_much(
+    costs: dict[str, dict[int, Cost]], name: str
+) -> None:
+    small, large = costs[name][1_000], costs[name][10_000]
+    assert large.trips <= small.trips + 1
+    assert large.read <= max(GROWTH_MAX * small.read, small.read + GROWTH_ROWS)
+    assert large.written <= max(GROWTH_MAX * small.written, small.written + GROWTH_ROWS)
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_promise_of_our_own_is_near_to_what_is_measured(
+    costs: dict[str, dict[int, Cost]], name: str
+) -> None:
+    # One that is three times too generous would hide a lost index.
+    cost, budget = costs[name][10_000], OWN[name]
+    assert budget.read <= max(3 * cost.read, cost.read + GROWTH_ROWS), cost
+    assert budget.written <= max(3 * cost.written, cost.written + GROWTH_ROWS), cost
