@@ -49,7 +49,7 @@ TIERS = (
     Tier("protocol", "REST and MCP through the application, without a network", 60),
     Tier("cli", "the command line, here and on a remote server", 30),
     Tier("edge", "the Worker's own modules on stand-in bindings", 10),
-    Tier("pyodide", "the Worker's code in Pyodide, on real D1 and KV", 60),
+    Tier("pyodide", "the Worker's code in Pyodide, on real D1 and KV", 180, workers=1),
     Tier("budgets", "round trips, rows read and rows written, counted", 60),
     Tier("mcp", "official clients, conformance suite and Inspector against a real server", 90),
     Tier("e2e", "the installed program on loopback: concurrency, crashes, a day's session", 120),

@@ -48,8 +48,8 @@ class D1BridgeStore:
     def __init__(
         self, url: str, database: str, *, is_session: bool = False, bookmark: str | None = None
     ) -> None:
-        self._url = url
-        self._database = database
+        self.url = url
+        self.database = database
         self._is_session = is_session
         self._bookmark = bookmark
 
@@ -67,7 +67,7 @@ class D1BridgeStore:
 
     def session(self, bookmark: str | None) -> D1BridgeStore:
         """Return the database as one request sees it."""
-        return D1BridgeStore(self._url, self._database, is_session=True, bookmark=bookmark)
+        return D1BridgeStore(self.url, self.database, is_session=True, bookmark=bookmark)
 
     def bookmark(self) -> str | None:
         """Return where the session's last call left it."""
@@ -81,7 +81,7 @@ class D1BridgeStore:
         if not statements:
             return []
         answer = httpx.post(
-            self._url, content=self._body(statements), timeout=CALL_S_MAX, trust_env=False
+            self.url, content=self._body(statements), timeout=CALL_S_MAX, trust_env=False
         )
         return self._outcomes(answer)
 
@@ -90,12 +90,12 @@ class D1BridgeStore:
             return []
         # A client for each call: tests run in event loops of their own, sockets belong to one.
         async with httpx.AsyncClient(timeout=CALL_S_MAX, trust_env=False, verify=False) as client:
-            answer = await client.post(self._url, content=self._body(statements))
+            answer = await client.post(self.url, content=self._body(statements))
         return self._outcomes(answer)
 
     def _body(self, statements: Sequence[Statement]) -> bytes:
         call: dict[str, object] = {
-            "database": self._database,
+            "database": self.database,
             "statements": [[each.sql, [_encoded(v) for v in each.params]] for each in statements],
         }
         if self._is_session:
@@ -125,7 +125,7 @@ class KvBridgeStore:
 
     def __init__(self, url: str, namespace: str) -> None:
         self._url = f"{url}kv"
-        self._namespace = namespace
+        self.namespace = namespace
 
     async def get(self, key: str) -> str | None:
         """Ask KV."""
@@ -144,7 +144,7 @@ class KvBridgeStore:
         await self._call("delete", key)
 
     async def _call(self, method: str, *arguments: object) -> object:
-        call = {"namespace": self._namespace, "method": method, "arguments": arguments}
+        call = {"namespace": self.namespace, "method": method, "arguments": arguments}
         async with httpx.AsyncClient(timeout=CALL_S_MAX, trust_env=False, verify=False) as client:
             answer = await client.post(self._url, content=json.dumps(call).encode())
         answer.raise_for_status()
@@ -179,6 +179,13 @@ class D1Bridge:
         if not self._namespaces:
             self._start()
         return KvBridgeStore(self._url, self._namespaces.pop())
+
+    def stock(self) -> dict[str, object]:
+        """Give away all that one process has: its address, empty databases and namespaces."""
+        self._start()
+        databases, self._left = self._left, []
+        namespaces, self._namespaces = self._namespaces, []
+        return {"url": self._url, "databases": databases, "namespaces": namespaces}
 
     def stop(self) -> None:
         """End the processes: each ends by itself when its standard input is closed."""

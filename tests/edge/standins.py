@@ -19,6 +19,10 @@ from typing import Any
 class JsException(Exception):
     """What JavaScript throws."""
 
+    @property
+    def message(self) -> str:
+        return str(self)
+
 
 class JsNull:
     """JavaScript's null."""

@@ -39,10 +39,16 @@ def variables(env: JsObject, names: Iterable[str]) -> dict[str, str]:
 
 
 def bindable(value: str | int | float | bytes | None) -> JsObject:
-    """Return what D1's `bind` takes for a value: undefined would be refused, so None is null."""
+    """Return what D1's `bind` takes for a value.
+
+    None is null, because undefined would be refused; a whole number is a JavaScript number, because
+    a large one would become a bigint, which D1 does not know. The store's are below 2⁵³.
+    """
     if value is None:
         return jsnull
-    return to_js(value) if isinstance(value, bytes) else value
+    if isinstance(value, bytes):
+        return to_js(value)
+    return float(value) if isinstance(value, int) else value
 
 
 def js_array(items: Sequence[JsObject]) -> JsObject:

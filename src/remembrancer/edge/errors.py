@@ -21,7 +21,7 @@ def d1_errors() -> Iterator[None]:
     try:
         yield
     except JsException as error:
-        raise classify(str(error)) from error
+        raise classify(error.message) from error
 
 
 @contextmanager

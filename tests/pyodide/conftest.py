@@ -1,0 +1,96 @@
+"""The Worker on loopback: its code in Pyodide, its bindings on Miniflare's D1 and KV."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from tests.conftest import ROOT
+from tests.d1.bridge import NODE, D1Bridge
+from tests.d1.plugin import d1_bridge
+
+__all__ = ["d1_bridge"]
+
+HARNESS = ROOT / "tests" / "pyodide" / "harness"
+"""The JavaScript side."""
+PARTS = (ROOT / "node_modules" / "pyodide", ROOT / "python_modules", ROOT / ".venv" / "pyodide")
+"""What `scripts/install --dev` puts in place."""
+TOKEN = "sk-owner-of-the-edge"
+"""The key of the owner in the tests."""
+VARIABLES = {"CHATBOX_API_KEY": TOKEN, "RATE_LIMIT_PER_MINUTE": "0"}
+"""The Worker's variables unless a test gives others."""
+STOP_S = 20
+"""Seconds that a harness may take to end."""
+
+
+@dataclass(slots=True)
+class Edge:
+    """A Worker that is served."""
+
+    url: str
+    process: subprocess.Popen[str]
+
+    def stop(self) -> int:
+        """End it and return its exit code: 3 when a promise was rejected that nobody heard."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.close()
+        try:
+            return self.process.wait(timeout=STOP_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+        finally:
+            self.process.stdout.close()
+
+
+def require_parts() -> None:
+    """Skip where the edge's Python is not installed."""
+    for part in PARTS:
+        if not part.exists():
+            name = part.relative_to(ROOT)
+            pytest.skip(f"{name} is missing; `scripts/install --dev` installs it")
+
+
+def serve(
+    bridge: D1Bridge,
+    *,
+    module: str = "worker",
+    variables: Mapping[str, str] = VARIABLES,
+) -> Edge:
+    """Serve a Worker on a fresh, migrated database; `module` has its `Default`."""
+    require_parts()
+    database, cache = bridge.fresh(), bridge.fresh_kv()
+    given: dict[str, Any] = {
+        "root": str(ROOT),
+        "url": database.url,
+        "database": database.database,
+        "namespace": cache.namespace,
+        "variables": dict(variables),
+        "module": module,
+    }
+    process = subprocess.Popen(
+        [str(NODE), str(HARNESS / "serve.mjs"), json.dumps(given)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    edge = Edge("", process)
+    line = process.stdout.readline()
+    if not line:
+        edge.stop()
+        raise AssertionError("the Worker did not start; its error is above")
+    edge.url = json.loads(line)["url"]
+    return edge
+
+
+@pytest.fixture(scope="session")
+def edge(d1_bridge: D1Bridge) -> Iterator[Edge]:
+    """The Worker, for all tests that need no more than to talk to it."""
+    served = serve(d1_bridge)
+    yield served
+    assert served.stop() == 0

@@ -1,0 +1,35 @@
+// Runs tests on the edge's Python: node inside.mjs '{"root", "packages", "databases", "namespaces",
+// "url", "suite": "contract" | "core", "paths": […]}'
+//
+// Prints one line of JSON: [[test, "passed" | "failed" | "skipped", words], …].
+
+import { join } from "node:path";
+import { bindings } from "./platform.mjs";
+import { copyFolder, startPython, wordsOf } from "./python.mjs";
+
+const given = JSON.parse(process.argv[2]);
+const REPOSITORY = "/repository";
+
+const run = async () => {
+  const py = await startPython({ root: given.root });
+  copyFolder(py, join(given.root, "tests"), `${REPOSITORY}/tests`);
+  copyFolder(py, given.packages, "/packages");
+  py.FS.writeFile(`${REPOSITORY}/pytest.ini`, "[pytest]\naddopts = --import-mode=importlib -q\n");
+  py.registerJsModule("_harness", {
+    freshDatabase: () => bindings({ url: given.url, database: given.databases.pop() }).env,
+    freshNamespace: () => bindings({ url: given.url, namespace: given.namespaces.pop() }).env,
+  });
+  py.runPython(`
+import os, sys
+sys.path[:0] = ["${REPOSITORY}", "/packages"]
+os.chdir("${REPOSITORY}")
+`);
+  const suite = py.pyimport(`tests.pyodide.suites.${given.suite}`);
+  const outcomes = await suite.run(py.toPy(given.paths));
+  process.stdout.write(`${outcomes}\n`, () => process.exit(0));
+};
+
+run().catch((error) => {
+  console.error(wordsOf(error));
+  process.exit(1);
+});
