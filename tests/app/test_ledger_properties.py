@@ -308,7 +308,12 @@ async def test_forgotten_text_is_in_no_table_and_the_chain_still_verifies(
     item_id = ids[target % len(ids)]
     secret = "绝密句子 top-secret-phrase-4711"
     try:
-        await update_item(bench.app, bench.caller(), item_id, {"title": secret, "content": secret})
+        await update_item(
+            bench.app,
+            bench.caller(),
+            item_id,
+            {"title": secret, "content": secret, "tags": ["secret-tag-4711"]},
+        )
         await supersede_items(
             bench.app,
             bench.caller(),

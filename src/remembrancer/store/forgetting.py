@@ -88,6 +88,12 @@ def copies_statements(namespace: Namespace, item_id: str) -> list[Statement]:
             " AND answer IS NOT NULL AND instr(answer, ?2) > 0",
             (namespace, item_id, canonical_json({"forgotten": item_id})),
         ),
+        # A tag's name is text as well: none stays that nothing has.
+        Statement(
+            "DELETE FROM counters WHERE namespace = ?"
+            " AND name >= 'tag/' AND name < 'tag0' AND value = 0",
+            (namespace,),
+        ),
         Statement("DELETE FROM item_use WHERE namespace = ? AND item_id = ?", (namespace, item_id)),
         *artifacts.forget_statements(namespace, item_id),
         # FTS5 only marks a row as deleted: its words leave the index when segments are merged.
