@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from typing import Generic
 
-from remembrancer.core.errors import InvalidInput
+from remembrancer.core.errors import CODES, InvalidInput
 from remembrancer.core.limits import BODY_BYTES_MAX
 from remembrancer.core.values import JSON
 from remembrancer.mcp import jsonrpc
@@ -60,8 +60,7 @@ class _Connection(Generic[AppT]):
 
     async def take(self, line: bytes, tasks: asyncio.TaskGroup) -> None:
         if len(line) > BODY_BYTES_MAX:
-            text = f"A message holds at most {BODY_BYTES_MAX} bytes, not {len(line)}."
-            await self._send(jsonrpc.failure(None, jsonrpc.INVALID_REQUEST, text))
+            await self._send(_too_large(len(line)))
             return
         try:
             message = classify(jsonrpc.decode(line), None)
@@ -101,3 +100,11 @@ class _Connection(Generic[AppT]):
     async def _send(self, message: Message) -> None:
         async with self._turn:
             await self._write(jsonrpc.encode(message).encode("utf-8") + b"\n")
+
+
+def _too_large(size: int) -> Message:
+    # Unread, so nobody knows its id. The code is the one that the HTTP door gives.
+    code = "payload_too_large"
+    text = f"A message holds at most {BODY_BYTES_MAX} bytes, not {size}."
+    data: Message = {"code": code, "message": text, "hint": "Send less at once."}
+    return jsonrpc.failure(None, CODES[code].jsonrpc, text, data)

@@ -75,7 +75,7 @@ async def test_lines_are_answered_one_by_one_until_the_end() -> None:
         pytest.param(b"\xff\n", -32700, id="not-utf8"),
         pytest.param(b"[]\n", -32600, id="batch"),
         pytest.param(b'"a"\n', -32600, id="text"),
-        pytest.param(b" " * BODY_BYTES_MAX + b"1\n", -32600, id="too-long"),
+        pytest.param(b" " * BODY_BYTES_MAX + b"1\n", -32602, id="too-long"),
     ],
 )
 async def test_bad_line_is_answered_and_the_loop_goes_on(line: bytes, code: int) -> None:
