@@ -1,0 +1,126 @@
+"""The measures of the recall bench, on rankings whose worth is known, and its missing sets."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import bench_recall
+from recall_measures import (
+    Answered,
+    discounted_gain,
+    figures_of,
+    percentile,
+    precision_figures,
+    precision_of,
+    recall_at,
+    reciprocal_rank,
+    table,
+)
+from recall_sets import Question, load_sets
+
+Writer = Callable[[dict[str, str]], Path]
+
+MEMORY = (
+    '{"id": "m1", "text": "咖啡一天两杯", "type": "fact", "fact_key": "drink:coffee",'
+    ' "tags": ["咖啡"], "created_at": "2026-01-09T06:40:00Z", "superseded": true}\n'
+    '{"id": "m2", "text": "咖啡改成一天一杯", "type": "fact", "fact_key": "drink:coffee",'
+    ' "tags": [], "created_at": "2026-02-09T06:40:00Z", "superseded": false}\n'
+)
+QUESTIONS = (
+    '{"id": "q1", "split": "dev", "kind": "direct", "question": "咖啡一天几杯",'
+    ' "answers": ["m2"]}\n'
+    '{"id": "q2", "split": "test", "kind": "small_talk", "question": "ok 收到", "answers": []}\n'
+)
+
+
+def answered(ranking: str, gold: str, kind: str = "direct") -> Answered:
+    return Answered(Question("哪里 is it", list(gold), kind, "dev"), list(ranking), list(gold))
+
+
+@pytest.mark.parametrize(
+    ("ranking", "gold", "cut", "share"),
+    [
+        pytest.param("abc", "a", 1, 1.0, id="first"),
+        pytest.param("abc", "c", 2, 0.0, id="below-the-cut"),
+        pytest.param("abc", "ac", 5, 1.0, id="both"),
+        pytest.param("abc", "abcd", 2, 1.0, id="more-gold-than-places"),
+        pytest.param("", "ab", 5, 0.0, id="nothing-came"),
+    ],
+)
+def test_recall_counts_the_gold_above_the_cut(
+    ranking: str, gold: str, cut: int, share: float
+) -> None:
+    assert recall_at(ranking, gold, cut) == share
+
+
+def test_rank_and_gain_fall_with_the_place() -> None:
+    assert reciprocal_rank("xya", "a") == pytest.approx(1 / 3)
+    assert reciprocal_rank("xyz", "a") == 0
+    assert discounted_gain("ab", "ab") == 1
+    assert discounted_gain("xa", "a") == pytest.approx(1 / math.log2(3))
+
+
+@pytest.mark.parametrize(
+    ("returned", "gold", "share"),
+    [
+        pytest.param("", "", 1.0, id="rightly-nothing"),
+        pytest.param("", "a", 0.0, id="wrongly-nothing"),
+        pytest.param("ab", "a", 0.5, id="half"),
+        pytest.param("b", "", 0.0, id="filler"),
+    ],
+)
+def test_precision_counts_filler_against_it(returned: str, gold: str, share: float) -> None:
+    assert precision_of(returned, gold) == share
+
+
+def test_figures_keep_unanswerable_questions_out_of_recall() -> None:
+    figures = figures_of([answered("a", "a"), answered("x", ""), answered("", "")])
+    assert figures["recall@5"] == 1
+    assert figures["false_injection"] == 0.5
+    exact = precision_figures([answered("ab", "a"), answered("", "")])
+    assert (exact["precision"], exact["exact"], exact["recall"]) == (0.75, 1, 1.0)
+
+
+def test_table_aligns_figures_and_marks_what_is_missing() -> None:
+    lines = table({"all": {"mrr": 0.5, "questions": 2}, "test zh": {"mrr": 1.0}}).splitlines()
+    assert len({len(line) for line in lines}) == 1
+    assert lines[2].split() == ["test", "zh", "1.000", "-"]
+    assert percentile([], 0.5) == 0
+    assert percentile([3, 1, 2], 0.5) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [("哪里", "zh"), ("where", "en"), ("C盘在哪", "zh"), ("NAS 在哪", "mixed")],
+)
+def test_question_names_its_language(text: str, language: str) -> None:
+    assert Question(text, [], "direct", "dev").language == language
+
+
+def test_bench_measures_what_is_there_and_names_what_is_not(
+    write_tree: Writer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_tree(
+        {
+            "zh-recall/part-a/memories.jsonl": MEMORY,
+            "zh-recall/part-a/questions.jsonl": QUESTIONS,
+        }
+    )
+    figures = tmp_path / "figures.json"
+    assert bench_recall.main(["--data", str(folder), "--json", str(figures)]) == 0
+    assert "locomo is not in" in capsys.readouterr().out
+    found = json.loads(figures.read_text(encoding="utf-8"))
+    assert found["missing"] == ["locomo", "precision-mem-bench"]
+    words = found["zh-recall"]["words"]
+    assert words["dev"]["recall@1"] == 1
+    assert words["all"]["superseded"] == 0
+    assert words["test"]["false_injection"] == 0
+
+
+def test_sets_that_are_missing_are_named(tmp_path: Path) -> None:
+    assert load_sets(tmp_path) == ([], ["zh-recall", "locomo", "precision-mem-bench"])
