@@ -19,6 +19,7 @@ async def serve() -> None:
     """Serve on a free port until standard input ends."""
     listening = socket.socket()
     listening.bind((_HOST, 0))
+    listening.listen()  # before the port is told: who connects at once must find it
     config = uvicorn.Config(fixture_app(), log_level="error", lifespan="off")
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve([listening]))
