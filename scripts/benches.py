@@ -3,7 +3,8 @@
 A bench is a module `scripts/bench_NAME.py` whose docstring's first line says what it measures. It
 runs in a process of its own as `bench_NAME.py --json FILE`, prints its figures for a person and
 writes them to FILE as one JSON object. It ends with an exit code other than 0 when it could not
-measure; a figure over its budget is a figure, not a failure.
+measure; a figure over its budget is a figure, not a failure. Options that the runner does not
+know are the bench's, when one bench is named.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import ast
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -32,9 +34,12 @@ def purpose(path: Path) -> str:
     return docstring.splitlines()[0]
 
 
-def run(path: Path, figures: Path) -> object:
+def run(path: Path, options: Sequence[str], figures: Path) -> object:
     """Runs one bench, its output going straight to the terminal; None when it failed."""
-    done = subprocess.run([sys.executable, path, "--json", figures], check=False)
+    # A bench may use what the tests have: the seeded store, the real D1.
+    environment = {**os.environ, "PYTHONPATH": str(FOLDER.parent)}
+    command = [sys.executable, str(path), *options, "--json", str(figures)]
+    done = subprocess.run(command, env=environment, check=False)
     if done.returncode != 0 or not figures.exists():
         return None
     found: object = json.loads(figures.read_text(encoding="utf-8"))
@@ -48,7 +53,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="all, when none is named")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
     parser.add_argument("--list", action="store_true", help="name the benches and end")
-    chosen = parser.parse_args(arguments)
+    chosen, options = parser.parse_known_args(arguments)
+    if options and (len(chosen.names) != 1 or chosen.names[0] not in benches):
+        parser.error(f"{options[0]!r} belongs to one bench: name it first")
     unknown = [name for name in chosen.names if name not in benches]
     if unknown:
         known = ", ".join(benches) or "none yet"
@@ -61,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as scratch:
         for name in chosen.names or benches:
             print(f"== {name}: {purpose(benches[name])}", flush=True)
-            results[name] = run(benches[name], Path(scratch) / f"{name}.json")
+            results[name] = run(benches[name], options, Path(scratch) / f"{name}.json")
     if chosen.json:
         text = json.dumps(results, ensure_ascii=False, indent=2, sort_keys=True)
         chosen.json.write_text(text + "\n", encoding="utf-8")

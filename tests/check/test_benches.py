@@ -51,6 +51,22 @@ def test_bench_with_unknown_name_names_the_known(
     assert "there are: bad, good" in capsys.readouterr().err
 
 
+def test_options_go_to_the_one_bench_that_is_named(
+    write_tree: Writer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    echo = '"""Echoes."""\nimport json, sys\nfrom pathlib import Path\n'
+    echo += "Path(sys.argv[-1]).write_text(json.dumps(sys.argv[1:-2]))\n"
+    folder = write_tree({"bench_echo.py": echo})
+    monkeypatch.setattr(benches, "FOLDER", folder)
+    assert benches.main(["echo", "--items", "7", "--json", str(folder / "all.json")]) == 0
+    assert json.loads((folder / "all.json").read_text(encoding="utf-8")) == {
+        "echo": ["--items", "7"]
+    }
+    with pytest.raises(SystemExit):
+        benches.main(["--items", "7"])
+    assert "'--items' belongs to one bench" in capsys.readouterr().err
+
+
 def test_list_shows_the_purpose_of_each(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert benches.main(["--list"]) == 0
     assert capsys.readouterr().out.splitlines()[1].split(maxsplit=1) == [
