@@ -50,11 +50,11 @@ def test_inspector_strict_list_finds_no_schema_fault(
 
 @pytest.mark.parametrize("era", ERAS)
 def test_inspector_call_returns_structured_content(
-    served: Served, tmp_path: Path, era: str
+    served_fixtures: Served, tmp_path: Path, era: str
 ) -> None:
-    options = ["--method", "tools/call", "--tool-name", served.target.tool]
-    for name, value in served.target.arguments.items():
+    options = ["--method", "tools/call", "--tool-name", served_fixtures.target.tool]
+    for name, value in served_fixtures.target.arguments.items():
         options += ["--tool-arg", f"{name}={value}"]
-    result = inspect(served, era, tmp_path, *options)
+    result = inspect(served_fixtures, era, tmp_path, *options)
     assert "isError" not in result
     assert isinstance(result["structuredContent"], dict)

@@ -79,18 +79,18 @@ async def test_python_client_answers_two_rounds(served_fixtures: Served) -> None
 
 @pytest.mark.parametrize("generation", ["v1", "v2", "v2-modern"])
 def test_typescript_client_lists_calls_and_reads_errors(
-    served: Served, tmp_path: Path, generation: str
+    served_fixtures: Served, tmp_path: Path, generation: str
 ) -> None:
     call = {
-        "headers": dict(served.target.headers),
-        "name": served.target.tool,
-        "good": dict(served.target.arguments),
+        "headers": dict(served_fixtures.target.headers),
+        "name": served_fixtures.target.tool,
+        "good": dict(served_fixtures.target.arguments),
         "bad": {"no_such_argument": 1},
     }
-    done = run_node(SCRIPT, generation, served.url, json.dumps(call), folder=tmp_path)
+    done = run_node(SCRIPT, generation, served_fixtures.url, json.dumps(call), folder=tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
     seen = json.loads(done.stdout)
-    assert served.target.tool in seen["tools"]
+    assert served_fixtures.target.tool in seen["tools"]
     assert not seen["worked"].get("isError", False)
     assert seen["failed"]["isError"] is True
     assert seen["failed"]["structuredContent"]["error"]["code"] == "invalid_input"
