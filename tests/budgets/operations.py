@@ -274,7 +274,7 @@ OWN: Final[Mapping[str, Budget]] = MappingProxyType(
         "update that makes project and topic": Budget(
             update_new_owners, trips=2, read=32, written=50
         ),
-        "complete": Budget(complete, trips=2, read=20, written=22),
+        "complete": Budget(complete, trips=2, read=20, written=24),
         "list of the newest, 50": Budget(list_newest, trips=1, read=300),
         "list of what is completed in a project, 50": Budget(
             list_project, trips=1, read=600, is_steady=False
