@@ -20,8 +20,10 @@ from remembrancer.core.items.decide import create_item as decide_create
 from remembrancer.core.items.decide import edit_item as decide_edit
 from remembrancer.core.items.fields import PRIORITIES
 from remembrancer.core.items.record import ItemRecord, after_draft, item_view
+from remembrancer.core.items.secrecy import without_secrets
 from remembrancer.core.ledger.changes import apply_changes
 from remembrancer.core.ledger.events import Draft, Head
+from remembrancer.core.redact.redaction import redact
 from remembrancer.core.text.fold import clean
 from remembrancer.core.values import Caller
 from remembrancer.ports.sql import Statement
@@ -51,6 +53,8 @@ async def _create(app: App, caller: Caller, asked: ItemInput, *, is_capture: boo
         if given.get("kind", "task") == "task":
             default = str(around.settings["default_quick_add_priority"])
             given.setdefault("priority", PRIORITIES[default])
+        if given.get("kind") == "memory":
+            given = without_secrets(given)
         edit = resolve(app, given, around, item_id=item_id)
         edit.setdefault("authored_by", caller.authored_by)
         draft = decide_create(edit, at=around.at)
@@ -96,12 +100,14 @@ async def update_item(
         around = await look_around(app, caller.namespace, [item_id], given)
         item = require(around.items, item_id)
         check_version(item, expected_version)
-        edit = resolve(app, given, around, item_id=item_id)
+        is_memory = given.get("kind", item.record.fields["kind"]) == "memory"
+        safe = without_secrets(given) if is_memory else given
+        edit = resolve(app, safe, around, item_id=item_id)
         draft = decide_edit(item.record.fields, edit, at=around.at)
         plan = changed_plan(around, item, draft)
         if draft is None:
             return plan
-        plan = replace(plan, extra=_artifact(caller, item_id, given, edit, around.at.now_ms))
+        plan = replace(plan, extra=_artifact(caller, item_id, safe, edit, around.at.now_ms))
         return await clear_objective_of(app, caller, plan, [(item, draft)])
 
     return await write(app, caller, decide)
@@ -135,10 +141,15 @@ def changed_plan(around: Surroundings, item: LoadedItem, draft: Draft | None) ->
 async def quick_capture(app: App, caller: Caller, text: str, given: ItemInput) -> Answer:
     """Make an item from one line with markers (`#tag +project @topic due:…`, `记住：`).
 
-    *Shape:* what `given` names wins over the markers; unknown projects and topics are made.
-    *Raises:* as `create_item`. *Promise:* two round trips.
+    *Shape:* what `given` names wins over the markers; unknown projects and topics are made;
+    secrets are redacted unless the line says that it is a task. *Raises:* as `create_item`.
+    *Promise:* two round trips.
     """
     captured = parse_capture(text)
+    if given.get("kind", captured.kind) != "task":
+        # Before its markers are read: a secret may hold the signs of one.
+        text = redact(text)
+        captured = parse_capture(text)
     filled: ItemInput = {
         "title": captured.title,
         "content": captured.content or None,

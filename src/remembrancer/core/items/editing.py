@@ -24,6 +24,7 @@ from remembrancer.core.items.fields import (
     infer_type,
     with_defaults,
 )
+from remembrancer.core.items.secrecy import as_memory, lines_without_secrets
 from remembrancer.core.items.states import check_transition
 from remembrancer.core.ledger.changes import Fields
 from remembrancer.core.text.fold import clean
@@ -58,6 +59,11 @@ def edited_fields(fields: Mapping[str, JSON], edit: ItemEdit, *, at: Moment) -> 
     """
     before = with_defaults(fields)
     after: Fields = {}
+    if edit.get("kind", before["kind"]) == "memory":
+        edit = as_memory(before, edit)
+        if before["kind"] == "task":
+            after = lines_without_secrets(before)
+            before |= after
     given = cast(dict[str, object], edit)
     for name, checker in _CHECKS.items():
         if name in given:
