@@ -143,6 +143,7 @@ def test_configuration_binds_what_the_wire_asks_for_and_names_nobodys_resources(
     assert config["compatibility_date"] == "2026-11-01"
     assert set(config["compatibility_flags"]) == {"python_workers", "enable_request_signal"}
     assert config["keep_vars"] is True
+    assert config["observability"]["logs"]["invocation_logs"] is False
     assert [each["binding"] for each in config["d1_databases"]] == [wire.DATABASE]
     assert [each["binding"] for each in config["kv_namespaces"]] == [wire.CACHE]
     assert (root / config["d1_databases"][0]["migrations_dir"]).is_dir()

@@ -6,11 +6,16 @@ The tests are those of `tests/mcp`; only what they talk to is another.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from tests.d1.bridge import D1Bridge
-from tests.mcp.conftest import FIXTURES, Served, Target
+from tests.mcp.conftest import FIXTURES, PRODUCT, Served
 from tests.mcp.test_conformance import test_conformance_requirements_hold
+from tests.mcp.test_product_session import (
+    test_python_client_lives_a_day_over_http,
+    test_typescript_client_lives_a_day_over_http,
+)
 from tests.mcp.test_sdk_clients import (
     test_python_client_answers_two_rounds,
     test_python_client_hears_progress,
@@ -25,14 +30,11 @@ __all__ = [
     "test_python_client_answers_two_rounds",
     "test_python_client_hears_progress",
     "test_python_client_lists_and_calls",
+    "test_python_client_lives_a_day_over_http",
     "test_python_client_wrong_argument_gets_an_error_result",
     "test_typescript_client_lists_calls_and_reads_errors",
+    "test_typescript_client_lives_a_day_over_http",
 ]
-
-PRODUCT = Target(
-    "product", (), "list_items", {"limit": 5}, headers={"authorization": f"Bearer {TOKEN}"}
-)
-"""The product itself, with its owner's key."""
 
 
 @pytest.fixture(scope="module")
@@ -43,11 +45,15 @@ def served_fixtures(d1_bridge: D1Bridge) -> Iterator[Served]:
     assert edge.stop() == 0
 
 
+@pytest.fixture
+def served_product(edge: Edge) -> Served:
+    """The product, with its owner's key and every tool listed."""
+    target = replace(PRODUCT, headers={"authorization": f"Bearer {TOKEN}"})
+    return Served(target, f"{edge.url}/mcp?tools=all")
+
+
 @pytest.fixture(params=["fixtures", "product"])
 def served(request: pytest.FixtureRequest) -> Served:
-    """The fixtures, and the product."""
-    if request.param == "fixtures":
-        found: Served = request.getfixturevalue("served_fixtures")
-        return found
-    edge: Edge = request.getfixturevalue("edge")
-    return Served(PRODUCT, f"{edge.url}/mcp")
+    """Each of them in turn."""
+    found: Served = request.getfixturevalue(f"served_{request.param}")
+    return found

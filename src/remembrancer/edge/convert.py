@@ -1,8 +1,8 @@
 """Conversion: JavaScript's values into Python's and back. The only module here that knows Any.
 
-The SDK converts every argument and every result deeply, value by value, each a crossing of the
-border; here a whole answer crosses as one text. Not a driver: it knows no binding by name and no
-error. The other modules of `edge` import it.
+A whole answer crosses the border as one text: what arrives is plain Python, without proxies to
+free and without JavaScript's null in it (measured, it takes as long as the SDK's deep conversion).
+Not a driver: it knows no binding by name and no error. The other modules of `edge` import it.
 """
 
 from __future__ import annotations
