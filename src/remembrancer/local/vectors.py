@@ -1,0 +1,211 @@
+"""The vector port on one machine: exact search over one contiguous array, kept in a small file.
+
+The array is filled from the file at the first call and follows every write; a file that another
+process has written is read again. Like the cache, it is derived and is made anew when it is
+broken. Nothing is approximated and nothing is ranked. `local.wire` imports it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import weakref
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from remembrancer.core.errors import StoreUnavailable
+from remembrancer.core.vectorcheck import (
+    check_id,
+    check_ids,
+    check_scope,
+    check_top,
+    check_upsert,
+    check_values,
+)
+from remembrancer.local.connection import MEMORY, make_private
+from remembrancer.local.errors import is_busy
+from remembrancer.local.lanes import Lane
+from remembrancer.ports.models import EmbeddingModel, Vector
+from remembrancer.ports.vectors import IndexState, VectorMatch, VectorRow, VectorScope
+
+if TYPE_CHECKING:
+    from remembrancer.local.vector_array import VectorArray
+
+T = TypeVar("T")
+
+VECTORS_WAIT_S: Final = 5.0
+"""Seconds to wait for another process that writes. Our choice."""
+
+_SET_UP: Final = (
+    "PRAGMA page_size = 16384",  # seven vectors of 512 floats; with 4096 half of a page is empty
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = NORMAL",
+    "PRAGMA secure_delete = ON",
+    "CREATE TABLE IF NOT EXISTS vector_model_1(name TEXT NOT NULL, dims INTEGER NOT NULL) STRICT",
+    """CREATE TABLE IF NOT EXISTS vectors_1(
+    id TEXT PRIMARY KEY, namespace TEXT NOT NULL, kind TEXT NOT NULL, project TEXT NOT NULL,
+    floats BLOB NOT NULL) STRICT""",
+)
+
+
+class LocalVectors:
+    """Vectors of one model, in one file or in memory alone.
+
+    *Shape:* a file of another model is emptied: a change of model takes a file of its own.
+    """
+
+    def __init__(self, path: str | Path, model: EmbeddingModel, *, threads: int = 1) -> None:
+        self._path = str(path)
+        self._model = model
+        self._lane = Lane(min(threads, 1), "vectors")
+        self._open: list[sqlite3.Connection] = []
+        self._array: VectorArray | None = None
+        self._seen = -1
+        self._close_all = weakref.finalize(self, _close_all, self._open)
+
+    async def upsert(self, rows: Sequence[VectorRow]) -> None:
+        """Write the vectors to the file, then into the array."""
+        check_upsert(len(rows))
+        for row in rows:
+            check_id(row.id)
+            check_scope(row.scope.namespace, row.scope.kind, row.scope.project)
+            check_values(row.values, self._model.dims)
+
+        def keep(raw: sqlite3.Connection) -> None:
+            array = self._current(raw)
+            raw.execute("BEGIN IMMEDIATE")
+            raw.executemany(
+                "INSERT OR REPLACE INTO vectors_1(id, namespace, kind, project, floats)"
+                " VALUES (?, ?, ?, ?, ?)",
+                [(row.id, *_scope_values(row.scope), array.as_bytes(row.values)) for row in rows],
+            )
+            raw.execute("COMMIT")
+            for row in rows:
+                array.put(row.id, _scope_values(row.scope), row.values)
+
+        await self._run(keep)
+
+    async def delete(self, ids: Sequence[str]) -> None:
+        """Remove the vectors from the file, then from the array."""
+        check_ids(ids)
+
+        def remove(raw: sqlite3.Connection) -> None:
+            array = self._current(raw)
+            raw.execute("BEGIN IMMEDIATE")
+            raw.executemany("DELETE FROM vectors_1 WHERE id = ?", [(id_,) for id_ in ids])
+            raw.execute("COMMIT")
+            for id_ in ids:
+                array.remove(id_)
+            # What was forgotten shall not stay in the log either.
+            raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+        await self._run(remove)
+
+    async def query(self, scope: VectorScope, values: Vector, *, top: int) -> list[VectorMatch]:
+        """Return the nearest vectors, by one multiplication over all."""
+        check_top(top)
+        check_values(values, self._model.dims)
+        found = await self._run(
+            lambda raw: self._current(raw).nearest(_scope_values(scope), values, top)
+        )
+        return [VectorMatch(id_, score) for id_, score in found]
+
+    async def held(self, ids: Sequence[str]) -> set[str]:
+        """Return which of the ids have a vector."""
+        check_ids(ids)
+        return await self._run(lambda raw: {id_ for id_ in ids if id_ in self._current(raw)})
+
+    async def describe(self) -> IndexState:
+        """Return the model and the number of vectors."""
+        count = await self._run(lambda raw: len(self._current(raw)))
+        return IndexState(self._model, count)
+
+    def close(self) -> None:
+        """Wait for running calls and close the file."""
+        self._lane.close()
+        self._close_all()
+
+    async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        return await self._lane.run(lambda: self._tried(work))
+
+    def _tried(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do the work; over a broken file, once more over a new one."""
+        try:
+            return work(self._connection())
+        except sqlite3.Error as error:
+            if is_busy(error):
+                self._forget()
+                raise StoreUnavailable("the vectors are busy", hint="try again") from error
+        self._remove()
+        try:
+            return work(self._connection())
+        except sqlite3.Error as error:
+            self._forget()
+            raise StoreUnavailable(
+                f"the vector file {self._path!r} cannot be used", hint="check its folder"
+            ) from error
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._open:
+            return self._open[0]
+        if self._path != MEMORY:
+            make_private(Path(self._path))
+        raw = sqlite3.connect(
+            self._path, timeout=VECTORS_WAIT_S, isolation_level=None, check_same_thread=False
+        )
+        self._open.append(raw)
+        for statement in _SET_UP:
+            raw.execute(statement)
+        wanted = (self._model.name, self._model.dims)
+        if raw.execute("SELECT name, dims FROM vector_model_1").fetchone() != wanted:
+            raw.execute("BEGIN IMMEDIATE")
+            raw.execute("DELETE FROM vectors_1")
+            raw.execute("DELETE FROM vector_model_1")
+            raw.execute("INSERT INTO vector_model_1(name, dims) VALUES (?, ?)", wanted)
+            raw.execute("COMMIT")
+        return raw
+
+    def _current(self, raw: sqlite3.Connection) -> VectorArray:
+        """Return the array, filled anew when another process has written."""
+        version = int(raw.execute("PRAGMA data_version").fetchone()[0])
+        if self._array is None or version != self._seen:
+            # Most commands never search by meaning, and numpy takes a tenth of a second.
+            from remembrancer.local.vector_array import VectorArray  # noqa: PLC0415
+
+            [room] = raw.execute("SELECT count(*) FROM vectors_1").fetchone()
+            array = VectorArray(self._model.dims, room=int(room))
+            for id_, *scope, floats in raw.execute(
+                "SELECT id, namespace, kind, project, floats FROM vectors_1 ORDER BY id"
+            ):
+                array.put(id_, (scope[0], scope[1], scope[2]), array.from_bytes(floats))
+            self._array, self._seen = array, version
+        return self._array
+
+    def _forget(self) -> None:
+        """Close the file, an open transaction with it, and let the next call begin anew."""
+        if self._path != MEMORY:
+            _close_all(self._open)
+            self._array = None
+
+    def _remove(self) -> None:
+        _close_all(self._open)
+        self._array = None
+        if self._path == MEMORY:
+            return
+        try:
+            for suffix in ("", "-wal", "-shm", "-journal"):
+                Path(self._path + suffix).unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreUnavailable(
+                f"the vector file {self._path!r} cannot be replaced: {error.strerror}",
+                hint="check its folder",
+            ) from error
+
+
+def _scope_values(scope: VectorScope) -> tuple[str, str, str]:
+    return (scope.namespace, scope.kind, scope.project)
+
+
+def _close_all(connections: list[sqlite3.Connection]) -> None:
+    while connections:
+        connections.pop().close()
