@@ -14,12 +14,12 @@ from remembrancer.app.context.envelope import (
     serve,
 )
 from remembrancer.app.focus import focus_of, focus_statements
-from remembrancer.app.items.read import read_references
+from remembrancer.app.items.read import NO_REFERENCES, read_references
 from remembrancer.app.items.resolve import zone_of
 from remembrancer.app.state import App
 from remembrancer.core.context.levels import ContextRequest, startup_scope
 from remembrancer.core.dates import format_iso
-from remembrancer.core.items.record import ItemRecord, References, brief_view
+from remembrancer.core.items.record import ItemRecord, Owner, References, brief_view
 from remembrancer.core.settings.decide import DEFAULTS as SETTINGS
 from remembrancer.core.values import JSON, Caller
 from remembrancer.ports.sql import Outcome, Row
@@ -79,7 +79,11 @@ async def _build(app: App, caller: Caller, now_ms: int) -> Built:
     shown = [str(row["shown_item_id"]) for row in first[5].rows if row["shown_item_id"]]
     parts = [[item_store.item_of(row) for row in outcome.rows] for outcome in first[1:4]]
     summaries, references = await summarised(
-        app, caller, shown, [record for part in parts for record in part]
+        app,
+        caller,
+        shown,
+        [record for part in parts for record in part],
+        known=References(*(_owners(outcome.rows) for outcome in first[4:6])),
     )
     profile, goals, always = parts
     bundle: Bundle = {
@@ -101,7 +105,12 @@ async def _build(app: App, caller: Caller, now_ms: int) -> Built:
 
 
 async def summarised(
-    app: App, caller: Caller, ids: Sequence[str], records: Sequence[ItemRecord]
+    app: App,
+    caller: Caller,
+    ids: Sequence[str],
+    records: Sequence[ItemRecord],
+    *,
+    known: References = NO_REFERENCES,
 ) -> tuple[dict[str, ItemRecord], References]:
     """Return the items of these ids, and the names that they and the records refer to.
 
@@ -111,7 +120,14 @@ async def summarised(
     if ids:
         [outcome] = await app.sql.read([item_store.items_statement(caller.namespace, ids)])
         found = {str(row["id"]): item_store.item_of(row) for row in outcome.rows}
-    return found, await read_references(app, caller, [*records, *found.values()])
+    return found, await read_references(app, caller, [*records, *found.values()], known=known)
+
+
+def _owners(rows: Sequence[Row]) -> dict[str, Owner]:
+    """Return the projects or topics that the bundle shows itself."""
+    return {
+        str(row["id"]): Owner(str(row["id"]), str(row["slug"]), str(row["name"])) for row in rows
+    }
 
 
 def topic_summary(row: Row, item: ItemRecord | None, references: References) -> dict[str, JSON]:

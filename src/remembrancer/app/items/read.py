@@ -44,6 +44,10 @@ TAGS_PAGE_MAX: Final = 500
 """Tags of one page. Our choice; they are short."""
 
 
+NO_REFERENCES: Final = References()
+"""When nothing is known of what items refer to."""
+
+
 async def list_items(app: App, caller: Caller, query: ItemQuery) -> Answer:
     """Return a page of the items that pass all filters.
 
@@ -237,18 +241,28 @@ async def list_tags(
     }
 
 
-async def read_references(app: App, caller: Caller, records: Sequence[ItemRecord]) -> References:
-    """Return the projects and topics that items refer to. *Promise:* one round trip at most."""
+async def read_references(
+    app: App, caller: Caller, records: Sequence[ItemRecord], *, known: References = NO_REFERENCES
+) -> References:
+    """Return the projects and topics that items refer to, and those known already.
+
+    *Promise:* one round trip at most; what is known is not read again.
+    """
     wanted = [
-        sorted({str(record.fields[name]) for record in records if record.fields.get(name)})
-        for name in ("project_id", "topic_id")
+        sorted(
+            {str(record.fields[name]) for record in records if record.fields.get(name)} - {*have}
+        )
+        for name, have in (("project_id", known.projects), ("topic_id", known.topics))
     ]
     if not any(wanted):
-        return References()
+        return known
     projects, topics = await app.sql.read(
         [
             item_store.owners_statement(caller.namespace, area, ids)
             for area, ids in zip(("projects", "topics"), wanted, strict=True)
         ]
     )
-    return References(item_store.owners(projects.rows), item_store.owners(topics.rows))
+    return References(
+        {**known.projects, **item_store.owners(projects.rows)},
+        {**known.topics, **item_store.owners(topics.rows)},
+    )
