@@ -23,6 +23,14 @@ from remembrancer.app.items.states import (
     update_task_state,
 )
 from remembrancer.app.items.write import create_item, quick_capture, update_item
+from remembrancer.app.library.digest import set_digest
+from remembrancer.app.library.glossary import (
+    list_glossary,
+    remove_glossary,
+    set_glossary,
+    update_glossary,
+)
+from remembrancer.app.library.precious import add_precious, list_precious, remove_precious
 from remembrancer.app.rebuild import rebuild
 from remembrancer.app.relations import supersede_items
 from remembrancer.app.undo import redo, undo
@@ -37,6 +45,8 @@ WORDS = ["工作", "home", "C++", "deep work"]
 
 NAMES = ["capture", "memory", "edit", "complete", "snooze", "state", "delete", "restore"]
 NAMES += ["supersede", "undo", "redo", "forget", "move"]
+LIBRARY = ["pin", "unpin", "term", "rename", "unterm", "digest", "unlibrary"]
+NAMES += LIBRARY
 
 commands = st.lists(
     st.tuples(st.sampled_from(NAMES), st.integers(0, 9), st.integers(0, 9)),
@@ -148,6 +158,62 @@ async def _forget(bench: Bench, ids: list[str], first: int, _: int) -> None:
     await forget_item(bench.app, bench.caller(), ids[first % len(ids)])
 
 
+async def _pin(bench: Bench, _: list[str], first: int, second: int) -> None:
+    text = f" {TITLES[first % 5]}\x00\u202e {second}\r\n"
+    await add_precious(bench.app, bench.caller(), text)
+
+
+async def _unpin(bench: Bench, _: list[str], first: int, __: int) -> None:
+    listed = (await list_precious(bench.app, bench.caller()))["precious"]
+    assert isinstance(listed, list)
+    ids = [str(one["id"]) for one in listed if isinstance(one, dict)]
+    if ids:
+        id_ = ids[first % len(ids)]
+        await remove_precious(bench.app, bench.caller(), id_, reason="不要了")
+
+
+async def _term(bench: Bench, _: list[str], first: int, second: int) -> None:
+    await set_glossary(
+        bench.app,
+        bench.caller(),
+        term=TITLES[first % 5],
+        definition=f"意思 {second}",
+        aliases=[f"别名{second % 4}", f"Alias{first % 3}"][: second % 3],
+    )
+
+
+async def _rename(bench: Bench, _: list[str], first: int, second: int) -> None:
+    entry_id = await _entry(bench, first)
+    if entry_id is not None:
+        await update_glossary(bench.app, bench.caller(), entry_id, term=f"别名{second % 4}")
+
+
+async def _unterm(bench: Bench, _: list[str], first: int, __: int) -> None:
+    entry_id = await _entry(bench, first)
+    if entry_id is not None:
+        await remove_glossary(bench.app, bench.caller(), entry_id=entry_id)
+
+
+async def _entry(bench: Bench, index: int) -> str | None:
+    listed = (await list_glossary(bench.app, bench.caller()))["entries"]
+    assert isinstance(listed, list)
+    ids = [str(one["id"]) for one in listed if isinstance(one, dict)]
+    return ids[index % len(ids)] if ids else None
+
+
+async def _digest(bench: Bench, _: list[str], first: int, second: int) -> None:
+    await set_digest(bench.app, bench.caller(), TITLES[first % 5] * (second % 3))
+
+
+async def _unlibrary(bench: Bench, _: list[str], first: int, second: int) -> None:
+    streams = "stream IN ('precious', 'glossary', 'digest')"
+    rows = await bench.rows(f"SELECT DISTINCT cause FROM events WHERE {streams} ORDER BY position")
+    if rows:
+        cause = str(rows[-1 - first % len(rows)]["cause"])
+        take = redo if second % 3 == 0 else undo
+        await take(bench.app, bench.caller(), cause=cause)
+
+
 def _if_any(step: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
     async def run(bench: Bench, ids: list[str], first: int, second: int) -> None:
         if ids:
@@ -159,6 +225,13 @@ def _if_any(step: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[Non
 STEPS: dict[str, Callable[..., Awaitable[None]]] = {
     "capture": _capture,
     "memory": _memory,
+    "pin": _pin,
+    "unpin": _unpin,
+    "term": _term,
+    "rename": _rename,
+    "unterm": _unterm,
+    "digest": _digest,
+    "unlibrary": _unlibrary,
     **{
         name: _if_any(step)
         for name, step in {
@@ -343,9 +416,50 @@ def test_play_runs_every_command() -> None:
     script += [("supersede", 0, 1), ("complete", 2, 0), ("snooze", 0, 0), ("move", 0, 2)]
     script += [("delete", 2, 2), ("restore", 2, 0), ("undo", 0, 0), ("redo", 0, 0)]
     script += [("state", 0, 4), ("forget", 1, 0)]
+    script += [("pin", 0, 1), ("unpin", 0, 0), ("term", 0, 1), ("rename", 0, 2)]
+    script += [("unlibrary", 0, 1), ("unterm", 0, 0), ("digest", 1, 1)]
     asyncio.run(play(bench, script))
     rows = asyncio.run(bench.rows("SELECT DISTINCT kind FROM events"))
     kinds = {str(row["kind"]) for row in rows}
     assert kinds >= {"ItemCreated", "ItemUpdated", "ItemSuperseded", "ItemCompleted"}
     assert kinds >= {"ItemSnoozed", "ItemDeleted", "ItemRestored", "ChangeUndone", "ChangeRedone"}
-    assert kinds >= {"ItemArchived", "ItemForgotten", "ProjectCreated", "RelationsAdded"}
+    assert kinds >= {"PreciousAdded", "PreciousRemoved", "GlossarySet", "GlossaryRemoved"}
+    assert kinds >= {
+        "DigestSet",
+        "ItemArchived",
+        "ItemForgotten",
+        "ProjectCreated",
+        "RelationsAdded",
+    }
+
+
+@given(script=commands, last=st.integers(0, 9))
+async def test_undo_and_redo_of_any_library_command_restore_its_tables(
+    script: list[tuple[str, int, int]], last: int
+) -> None:
+    bench = Bench()
+    await play(bench, script)
+    before = await _library(bench)
+    name = LIBRARY[last % (len(LIBRARY) - 1)]
+    count = len(await bench.rows("SELECT position FROM events"))
+    try:
+        await STEPS[name](bench, [], last, last + 1)
+    except RemembrancerError:
+        return
+    rows = await bench.rows("SELECT cause FROM events ORDER BY position")
+    if len(rows) == count:
+        return
+    after = await _library(bench)
+    taking = bench.caller()
+    await undo(bench.app, taking, cause=str(rows[-1]["cause"]))
+    assert await _library(bench) == before
+    await redo(bench.app, bench.caller(), cause=taking.cause)
+    assert await _library(bench) == after
+
+
+async def _library(bench: Bench) -> list[object]:
+    quotes = "SELECT * FROM precious ORDER BY id"
+    entries = "SELECT id, term, aliases, definition FROM glossary ORDER BY id"
+    names = "SELECT * FROM glossary_names ORDER BY name"
+    digests = "SELECT content FROM digests"
+    return [await bench.rows(sql) for sql in (quotes, entries, names, digests)]

@@ -31,6 +31,14 @@ HISTORY = [
     ("redo", 3, 0),
     ("state", 5, 4),
     ("forget", 6, 0),
+    *(("pin", number, number) for number in range(3)),
+    ("unpin", 0, 0),
+    *(("term", number, number + 1) for number in range(4)),
+    ("rename", 0, 3),
+    ("unterm", 1, 0),
+    ("digest", 1, 1),
+    ("digest", 2, 2),
+    ("unlibrary", 0, 1),
 ]
 """A history that has every command in it. *Shape:* as the ledger's properties play it."""
 

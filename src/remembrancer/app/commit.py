@@ -110,6 +110,14 @@ def _final(clash: Conflict) -> Conflict:
             hint="update or supersede that item",
             details={"constraint": constraint},
         )
+    if "glossary" in constraint or "precious" in constraint:
+        return Conflict(
+            "another glossary entry has this name"
+            if "glossary" in constraint
+            else "the same words are kept again by now",
+            hint="change or remove that entry first",
+            details={"constraint": constraint},
+        )
     return Conflict(
         f"others were faster {limits.CONFLICT_ATTEMPTS_MAX} times",
         hint="read again and repeat",

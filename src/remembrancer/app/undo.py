@@ -15,7 +15,7 @@ from remembrancer.app.objectives import clear_objective_of
 from remembrancer.app.relations import refuse_circles
 from remembrancer.app.state import App
 from remembrancer.core.errors import Conflict, InvalidInput, NotFound
-from remembrancer.core.ids import RELATIONS, SETTINGS, Stream, item_stream
+from remembrancer.core.ids import SHARED, Stream, item_stream
 from remembrancer.core.items.record import ItemRecord, after_draft, item_view
 from remembrancer.core.ledger.changes import Fields, apply_changes
 from remembrancer.core.ledger.events import Draft, Event, Head
@@ -186,7 +186,7 @@ async def _read_present(
     app: App, caller: Caller, events: Sequence[Event]
 ) -> dict[Stream, _Present]:
     streams = list(dict.fromkeys(event.stream for event in events))
-    shared = [stream for stream in streams if stream in (RELATIONS, SETTINGS)]
+    shared = [stream for stream in streams if stream in SHARED]
     own = [stream for stream in streams if stream not in shared]
     keys = sorted({key for event in events if event.stream in shared for key in event.changes})
     found = await store.read_streams(app.sql, caller.namespace, own)

@@ -15,7 +15,7 @@ Namespace = NewType("Namespace", str)
 Stream = NewType("Stream", str)
 """Name of one thing's events: `item/<id>`, `project/<id>`, `relations`, …"""
 
-PREFIXES: Final = ("itm", "prj", "top", "key", "req", "art", "stp", "evt", "cur", "msg", "rec")
+PREFIXES: Final = tuple("itm prj top key req art stp evt cur msg rec pcz glo".split())
 """Prefixes in use: item, project, topic, key, request, artifact, step, event, cursor, …"""
 
 RANDOM_BYTES: Final = 10
@@ -75,3 +75,15 @@ RELATIONS: Final = Stream("relations")
 
 SETTINGS: Final = Stream("settings")
 """The namespace's own settings."""
+
+PRECIOUS: Final = Stream("precious")
+"""All precious quotes of the namespace."""
+
+GLOSSARY: Final = Stream("glossary")
+"""All glossary entries of the namespace: one stream, since no name may be in two entries."""
+
+DIGEST: Final = Stream("digest")
+"""The namespace's digest; its versions are the stream's events."""
+
+SHARED: Final = frozenset({RELATIONS, SETTINGS, PRECIOUS, GLOSSARY, DIGEST})
+"""Streams that a whole namespace shares: their record is read from its table, not replayed."""

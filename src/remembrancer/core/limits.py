@@ -77,6 +77,39 @@ REASON_CHARS_MAX: Final = 1_000
 SOURCE_IDS_MAX: Final = 100
 """Source message ids of one item. Our choice; the seed keeps a window of messages."""
 
+PRECIOUS_CHARS_MAX: Final = 10_000
+"""Characters of one precious quote. As content."""
+
+DIGEST_CHARS_MAX: Final = 500
+"""Characters of the digest, on every path. Source: DESIGN section 13."""
+
+GLOSSARY_ENTRIES_MAX: Final = 500
+"""Entries of a namespace's glossary: the boot pack holds all of them. Our choice."""
+
+GLOSSARY_ALIASES_MAX: Final = 20
+"""Aliases of one glossary entry. Our choice."""
+
+GLOSSARY_EXAMPLES_MAX: Final = 10
+"""Examples of one glossary entry. Our choice."""
+
+TERM_CHARS_MAX: Final = 100
+"""Characters of a glossary term or alias. Our choice."""
+
+DEFINITION_CHARS_MAX: Final = 2_000
+"""Characters of a glossary definition, and of one of its examples. As a summary."""
+
+MESSAGES_MAX: Final = 100
+"""Messages that one call may store. As bulk edits."""
+
+MESSAGE_CHARS_MAX: Final = 100_000
+"""Characters of one stored message. Our choice; ten times an item's content."""
+
+INGEST_CHARS_MAX: Final = 300_000
+"""Characters of all messages of one call: they travel as one value, at most 2 MB of UTF-8."""
+
+CONVERSATION_ID_CHARS_MAX: Final = 200
+"""Characters of a conversation's id, and of where a message came from. Our choice."""
+
 STEPS_MAX: Final = 200
 """Steps of one task, nested ones included. Our choice."""
 

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
-from remembrancer.core.ids import RELATIONS, SETTINGS, Namespace, Stream
+from remembrancer.core.ids import (
+    DIGEST,
+    GLOSSARY,
+    PRECIOUS,
+    RELATIONS,
+    SETTINGS,
+    Namespace,
+    Stream,
+)
 from remembrancer.core.ledger.changes import Fields
 from remembrancer.core.ledger.events import Event, Head
-from remembrancer.core.relations.decide import relation_key, split_key
+from remembrancer.core.relations.decide import split_key
 from remembrancer.core.values import canonical_json
-from remembrancer.ports.sql import SqlStore, Statement
-from remembrancer.store import ledger
+from remembrancer.ports.sql import Row, SqlStore, Statement
+from remembrancer.store import ledger, library, relations
 from remembrancer.store.marks import Marks
 from remembrancer.store.record_table import load_json
 
@@ -45,39 +54,65 @@ async def read_shared(
 ) -> tuple[dict[Stream, Fields], dict[Stream, Head]]:
     """Return the named fields, and the heads, of the streams that a whole namespace shares.
 
-    *Shape:* `keys` are edge names or setting names. *Promise:* one round trip; what is read does
-    not grow with the stream.
+    *Shape:* `keys` are the names of edges, settings or entries. *Promise:* one round trip; what
+    is read does not grow with the stream.
     """
     if not streams:
         return {}, {}
-    edges = [list(split_key(key)) for key in keys if key.count("|") == 2]
-    edge_rows, setting_rows, head_rows = await sql.read(
+    *found, head_rows = await sql.read(
         [
-            Statement(
-                "SELECT r.* FROM json_each(?2) AS j CROSS JOIN relations AS r"
-                " ON r.namespace = ?1 AND r.source_id = (j.value ->> 0)"
-                " AND r.type = (j.value ->> 1) AND r.target_id = (j.value ->> 2)",
-                (namespace, canonical_json(edges)),
-            ),
-            Statement("SELECT name, value FROM settings WHERE namespace = ?", (namespace,)),
+            *(_SHARED[stream][0](namespace, keys) for stream in streams),
             ledger.heads_statement(namespace, streams),
         ]
     )
     heads = ledger.heads(head_rows.rows)
-    relations: Fields = {
-        relation_key(str(row["source_id"]), str(row["type"]), str(row["target_id"])): {
-            "confidence": row["confidence"] if isinstance(row["confidence"], float) else 1.0,
-            "reason": None if row["reason"] is None else str(row["reason"]),
-            "created_at": int(str(row["created_at"])),
-        }
-        for row in edge_rows.rows
-    }
-    settings = {str(row["name"]): load_json(row["value"]) for row in setting_rows.rows}
-    fields = {RELATIONS: relations, SETTINGS: settings}
     return (
-        {stream: fields[stream] for stream in streams},
+        {
+            stream: _SHARED[stream][1](outcome.rows)
+            for stream, outcome in zip(streams, found, strict=True)
+        },
         {stream: heads.get(stream, Head()) for stream in streams},
     )
+
+
+def _relations(namespace: Namespace, keys: Sequence[str]) -> Statement:
+    edges = [split_key(key) for key in keys if key.count("|") == 2]
+    return relations.present_statement(namespace, edges)
+
+
+def _settings(namespace: Namespace, _: Sequence[str]) -> Statement:
+    return Statement("SELECT name, value FROM settings WHERE namespace = ?", (namespace,))
+
+
+def _digest(namespace: Namespace, _: Sequence[str]) -> Statement:
+    return library.digest_statement(namespace)
+
+
+def _settings_of(rows: Sequence[Row]) -> Fields:
+    return {str(row["name"]): load_json(row["value"]) for row in rows}
+
+
+def _precious_of(rows: Sequence[Row]) -> Fields:
+    return {quote.id: quote.fields for quote in library.quotes_of(rows)}
+
+
+def _glossary_of(rows: Sequence[Row]) -> Fields:
+    return {entry.id: entry.fields for entry in library.entries_of(rows)}
+
+
+_SHARED: Final[
+    Mapping[
+        Stream,
+        tuple[Callable[[Namespace, Sequence[str]], Statement], Callable[[Sequence[Row]], Fields]],
+    ]
+] = {
+    RELATIONS: (_relations, relations.present_of),
+    SETTINGS: (_settings, _settings_of),
+    PRECIOUS: (library.named_quotes_statement, _precious_of),
+    GLOSSARY: (library.named_entries_statement, _glossary_of),
+    DIGEST: (_digest, library.digest_of),
+}
+"""Shared stream → what reads the named fields of its record, and what they are."""
 
 
 def users_statement(

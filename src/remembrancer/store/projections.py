@@ -21,6 +21,11 @@ from remembrancer.core.values import JSON, canonical_json
 from remembrancer.ports.sql import SqlValue, Statement
 from remembrancer.store.access import project_keys
 from remembrancer.store.items_projection import project_items
+from remembrancer.store.library_projection import (
+    project_digest,
+    project_glossary,
+    project_precious,
+)
 from remembrancer.store.marks import Marks
 from remembrancer.store.record_table import ColumnType, Placed, RecordTable
 
@@ -35,6 +40,10 @@ TABLES: Final = (
     "topic_versions",
     "relations",
     "settings",
+    "precious",
+    "glossary",
+    "glossary_names",
+    "digests",
     "keys",
     "tombstones",
     "counters",
@@ -207,6 +216,9 @@ PROJECTORS: Final[Mapping[str, Callable[[Sequence[Placed], str], list[Statement]
             "topic": TOPICS.statements,
             "relations": _project_relations,
             "settings": _project_settings,
+            "precious": project_precious,
+            "glossary": project_glossary,
+            "digest": project_digest,
         }
     )
 )

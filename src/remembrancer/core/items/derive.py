@@ -63,6 +63,8 @@ def counters(fields: Mapping[str, JSON]) -> dict[str, int]:
         return {}
     kind, state = str(fields["kind"]), str(fields["state"])
     names = [f"items/{kind}/{state}"]
+    if kind == "memory" and state == "active":
+        names.append(f"memory_type/{fields['type']}")
     is_current = state in CURRENT_STATES
     for area, name in (("project", "project_id"), ("topic", "topic_id")):
         owner = fields.get(name)

@@ -1,0 +1,1 @@
+"""Use cases of the library: precious quotes, the glossary, the digest, the boot pack."""

@@ -1,0 +1,66 @@
+"""Use case of storing chat messages: each once, all of a call or none.
+
+Facts are not distilled from them here; that is the work of the jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from remembrancer.app.commit import Answer, Plan, write
+from remembrancer.app.state import App
+from remembrancer.core.messages import Message, check_messages, check_place, client_hashes
+from remembrancer.core.values import Caller
+from remembrancer.store import messages as store
+from remembrancer.store.messages import NewMessage
+
+
+async def ingest_messages(
+    app: App,
+    caller: Caller,
+    messages: Sequence[Message],
+    *,
+    conversation_id: str | None = None,
+    source: str | None = None,
+) -> Answer:
+    """Store messages in their order; one that is sent again soon after is the same message.
+
+    *Shape:* `{"conversation_id", "message_ids", "stored", "repeated"}`, an id for each message
+    as sent; without a `conversation_id` they belong to the namespace's endless conversation.
+    *Raises:* InvalidInput naming the message and its unknown role, LimitExceeded.
+    *Promise:* two round trips; all or none.
+    """
+    checked = check_messages(messages)
+    conversation = f"{caller.namespace}:default"
+    if conversation_id is not None:
+        conversation = check_place(conversation_id, field="conversation_id")
+    origin = None if source is None else check_place(source, field="source")
+
+    async def decide() -> Plan:
+        now_ms = app.runtime.now_ms()
+        hashes = client_hashes(checked, conversation_id=conversation, now_ms=now_ms)
+        wanted = [one for pair in hashes for one in pair]
+        [outcome] = await app.sql.read([store.known_statement(caller.namespace, wanted)])
+        known = store.known_of(outcome.rows)
+        ids: list[str] = []
+        new: list[NewMessage] = []
+        for message, (hash_, earlier) in zip(checked, hashes, strict=True):
+            id_ = known.get(hash_) or known.get(earlier)
+            if id_ is None:
+                id_ = app.runtime.new_id("msg")
+                new.append(NewMessage(id_, message.role, message.content, hash_))
+            ids.append(id_)
+        answer: Answer = {
+            "conversation_id": conversation,
+            "message_ids": [*ids],
+            "stored": len(new),
+            "repeated": len(ids) - len(new),
+        }
+        if not new:
+            return Plan(answer, now_ms)
+        statement = store.store_statement(
+            caller.namespace, new, conversation_id=conversation, source=origin, at_ms=now_ms
+        )
+        return Plan(answer, now_ms, extra=[statement])
+
+    return await write(app, caller, decide)

@@ -1,0 +1,1 @@
+"""The library: precious quotes, the glossary, the digest."""

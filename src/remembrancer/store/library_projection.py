@@ -1,0 +1,131 @@
+"""Projecting the shared streams of the library: precious quotes, glossary, digest.
+
+Each event of a shared stream changes a few entries of one record. Reading is `store.library`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from remembrancer.core.ledger.changes import Changes
+from remembrancer.core.library.glossary import GlossaryEntry
+from remembrancer.core.library.precious import content_hash
+from remembrancer.core.values import JSON, canonical_json
+from remembrancer.ports.sql import SqlValue, Statement
+from remembrancer.store.marks import Marks
+from remembrancer.store.record_table import Placed
+
+
+def project_precious(round_: Sequence[Placed], shadow: str) -> list[Statement]:
+    """Return what brings the precious quotes up to one event."""
+    event = round_[0].event
+    rows: list[list[SqlValue]] = [
+        [
+            id_,
+            str(quote["content"]),
+            content_hash(str(quote["content"])),
+            canonical_json(quote["context_message_ids"]),
+            str(quote["source"]),
+            int(str(quote["created_at"])),
+        ]
+        for id_, quote in _entries(event.changes, side=1)
+    ]
+    result = _delete(round_, f"{shadow}precious", "id", _ids(event.changes))
+    columns = "id, content, sha256, context_message_ids, source, created_at"
+    return result + _insert(round_, f"{shadow}precious", columns, rows)
+
+
+def project_glossary(round_: Sequence[Placed], shadow: str) -> list[Statement]:
+    """Return what brings the glossary, and the table of its names, up to one event.
+
+    *Promise:* a name that another entry has is a clash, and the batch is not written.
+    """
+    event = round_[0].event
+    before = [entry_of(id_, entry, at_ms=0) for id_, entry in _entries(event.changes, side=0)]
+    after = [
+        entry_of(id_, entry, at_ms=event.at_ms) for id_, entry in _entries(event.changes, side=1)
+    ]
+    rows: list[list[SqlValue]] = [
+        [
+            entry.id,
+            next(iter(entry.names)),
+            entry.term,
+            canonical_json(entry.aliases),
+            entry.definition,
+            canonical_json(entry.examples),
+            entry.created_at,
+            entry.updated_at,
+        ]
+        for entry in after
+    ]
+    names: list[list[SqlValue]] = [[name, entry.id] for entry in after for name in entry.names]
+    gone = [name for entry in before for name in entry.names]
+    columns = "id, name, term, aliases, definition, examples, created_at, updated_at"
+    return [
+        *_delete(round_, f"{shadow}glossary", "id", _ids(event.changes)),
+        *_delete(round_, f"{shadow}glossary_names", "name", gone),
+        *_insert(round_, f"{shadow}glossary", columns, rows),
+        *_insert(round_, f"{shadow}glossary_names", "name, entry_id", names),
+    ]
+
+
+def project_digest(round_: Sequence[Placed], shadow: str) -> list[Statement]:
+    """Return what brings the digest up to one event."""
+    event = round_[0].event
+    if "content" not in event.changes:
+        return []
+    content = event.changes["content"][1]
+    if content is None:
+        sql = f"DELETE FROM {shadow}digests WHERE namespace = ?"
+        return [Statement(sql, (event.namespace,))]
+    sql = (
+        f"INSERT INTO {shadow}digests (namespace, content, version, updated_at)"
+        " VALUES (?, ?, ?, ?) ON CONFLICT (namespace) DO UPDATE SET content = excluded.content,"
+        " version = excluded.version, updated_at = excluded.updated_at"
+    )
+    return [Statement(sql, (event.namespace, str(content), event.version, event.at_ms))]
+
+
+def entry_of(id_: str, entry: Mapping[str, JSON], *, at_ms: int) -> GlossaryEntry:
+    """Return a glossary entry from what the record holds under its id."""
+    aliases, examples = entry["aliases"], entry["examples"]
+    assert isinstance(aliases, list) and isinstance(examples, list)
+    return GlossaryEntry(
+        id=id_,
+        term=str(entry["term"]),
+        aliases=tuple(map(str, aliases)),
+        definition=str(entry["definition"]),
+        examples=tuple(map(str, examples)),
+        created_at=int(str(entry["created_at"])),
+        updated_at=at_ms,
+    )
+
+
+def _entries(changes: Changes, *, side: int) -> list[tuple[str, dict[str, JSON]]]:
+    """Return what the changes hold before (0) or after (1), without what is not there."""
+    sides = ((id_, pair[side]) for id_, pair in changes.items())
+    return [(id_, entry) for id_, entry in sides if isinstance(entry, dict)]
+
+
+def _ids(changes: Changes) -> list[str]:
+    return [id_ for id_, (before, _) in changes.items() if before is not None]
+
+
+def _delete(
+    round_: Sequence[Placed], table: str, column: str, keys: Sequence[str]
+) -> list[Statement]:
+    if not keys:
+        return []
+    marks = Marks(round_[0].event.namespace)
+    where = marks.keys((column,), [[key] for key in keys])
+    return [Statement(f"DELETE FROM {table} WHERE {where}", marks.values)]
+
+
+def _insert(
+    round_: Sequence[Placed], table: str, columns: str, rows: Sequence[Sequence[SqlValue]]
+) -> list[Statement]:
+    if not rows:
+        return []
+    marks = Marks(round_[0].event.namespace)
+    sql = f"INSERT INTO {table} (namespace, {columns}) SELECT ?1, * FROM {marks.rows(rows)}"
+    return [Statement(sql, marks.values)]

@@ -1,0 +1,79 @@
+"""Chat messages: storing each once, and reading those of a window. They are not in the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from remembrancer.core.ids import Namespace
+from remembrancer.core.values import canonical_json
+from remembrancer.ports.sql import Row, Statement
+
+SHOWN_CHARS_MAX: Final = 2_000
+"""Characters of a message that a list shows; `chars` says how long it is. Our choice."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """A message that is stored for the first time."""
+
+    id: str
+    role: str
+    content: str
+    client_hash: str
+
+
+def known_statement(namespace: Namespace, hashes: Sequence[str]) -> Statement:
+    """Return the statement that reads which of these hashes are stored, and as which message."""
+    return Statement(
+        "SELECT m.client_hash, m.id FROM json_each(?2) AS j CROSS JOIN messages AS m"
+        " ON m.namespace = ?1 AND m.client_hash = j.value",
+        (namespace, canonical_json(list(hashes))),
+    )
+
+
+def known_of(rows: Sequence[Row]) -> dict[str, str]:
+    """Return hash → message id from the rows of `known_statement`."""
+    return {str(row["client_hash"]): str(row["id"]) for row in rows}
+
+
+def store_statement(
+    namespace: Namespace,
+    messages: Sequence[NewMessage],
+    *,
+    conversation_id: str,
+    source: str | None,
+    at_ms: int,
+) -> Statement:
+    """Return the statement that stores messages. *Promise:* a clash when one is stored already."""
+    rows = [[one.id, one.role, one.content, one.client_hash] for one in messages]
+    return Statement(
+        "INSERT INTO messages (namespace, id, conversation_id, role, content, source,"
+        " client_hash, created_at) SELECT ?1, j.value ->> 0, ?3, j.value ->> 1, j.value ->> 2,"
+        " ?4, j.value ->> 3, ?5 FROM json_each(?2) AS j",
+        (namespace, canonical_json(rows), conversation_id, source, at_ms),
+    )
+
+
+def window_statement(namespace: Namespace, *, start_ms: int, end_ms: int, limit: int) -> Statement:
+    """Return the statement that reads the last messages of a window, newest first.
+
+    *Shape:* start and end are in the window; `content` is cut at SHOWN_CHARS_MAX.
+    """
+    return Statement(
+        "SELECT id, conversation_id, role, substr(content, 1, ?5) AS content,"
+        " length(content) AS chars, source, created_at FROM messages"
+        " WHERE namespace = ?1 AND created_at >= ?2 AND created_at <= ?3"
+        " ORDER BY created_at DESC, id DESC LIMIT ?4",
+        (namespace, start_ms, end_ms, limit, SHOWN_CHARS_MAX),
+    )
+
+
+def window_count_statement(namespace: Namespace, *, start_ms: int, end_ms: int) -> Statement:
+    """Return the statement that counts the messages of a window."""
+    return Statement(
+        "SELECT count(*) AS total FROM messages"
+        " WHERE namespace = ? AND created_at >= ? AND created_at <= ?",
+        (namespace, start_ms, end_ms),
+    )
