@@ -85,7 +85,10 @@ def report(figures: dict[str, Any]) -> None:
     )
     for name, case in figures["requests"].items():
         ratio = case["ms"] / figures["requests"][BARE]["ms"]
-        print(f"{name:<28} {case['ms']:6.2f} ms {ratio:5.1f}x  {case['round_trips']:.1f} to D1")
+        print(
+            f"{name:<28} {case['ms']:6.2f} ms {ratio:5.1f}x  {case['round_trips']:.1f} to D1, "
+            f"first in an isolate {case['first_ms']:6.1f} ms"
+        )
     for name, value in against_budgets(figures).items():
         verdict = "ok" if value <= BUDGETS[name] else "OVER"
         print(f"budget {name:<22} {value:6.2f} of {BUDGETS[name]:5.1f}  {verdict}")

@@ -22,11 +22,14 @@ from remembrancer.edge.kv import WorkersKeyValue
 from remembrancer.edge.locks import PatientLock
 from remembrancer.edge.logs import log_to_platform
 from remembrancer.edge.runtime import EdgeRuntime, ExecutionContext, serving
-from remembrancer.http.asgi import create_asgi
+from remembrancer.http.asgi import HttpDoor
+from remembrancer.http.dispatch import Door
 from remembrancer.http.errors import error_response
 from remembrancer.http.mcp import mcp_route
+from remembrancer.http.rate_limit import RateLimiter
 from remembrancer.http.request_log import log_defect
-from remembrancer.http.routes import ROUTES as REST_ROUTES
+from remembrancer.http.route_table import RouteTable
+from remembrancer.http.routes import ROUTES
 from remembrancer.mcp.catalogue import make_server
 
 DATABASE: Final = "DB"
@@ -35,7 +38,7 @@ DATABASE: Final = "DB"
 CACHE: Final = "KV"
 """The name of the KV binding in `wrangler.toml`."""
 
-ROUTES: Final = (*REST_ROUTES, mcp_route(make_server()))
+TABLE: Final = RouteTable((*ROUTES, mcp_route(make_server())))
 """Every route, MCP's included: the same as on one machine."""
 
 
@@ -60,7 +63,9 @@ class Isolate:
         """Answer one request."""
         if self._served is None:
             try:
-                self._served = create_asgi(self._compose(env), routes=ROUTES)
+                app = self._compose(env)
+                limiter = RateLimiter(app.settings.rate_limit_per_minute)
+                self._served = HttpDoor(Door(app, TABLE, limiter))
             except InvalidInput as error:
                 return await bridge.respond(self._refuse(error), request.js_object)
         with serving(context):
