@@ -54,6 +54,8 @@ def project_items(round_: Sequence[Placed], shadow: str) -> list[Statement]:
         for placed in round_
         if placed.event.kind != FORGOTTEN and not placed.event.is_forgotten
     ]
+    # What gives up a fact key goes before what takes it: each row is checked as it is written.
+    kept.sort(key=lambda placed: placed.after.get("state") == "active")
     result: list[Statement] = []
     if kept:
         result += ITEMS.statements(kept, shadow)

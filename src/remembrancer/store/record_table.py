@@ -67,14 +67,15 @@ class RecordTable:
         result: list[Statement] = []
         if edited:
             result.append(self._close_twins(namespace, edited, shadow))
-        if made:
-            result.append(self._insert(namespace, made, shadow))
         groups: dict[tuple[str, ...], list[Placed]] = {}
         for placed in edited:
             names = tuple(name for name in self.columns if name in placed.event.changes)
             groups.setdefault(names, []).append(placed)
         for names, group in groups.items():
             result.append(self._update(namespace, group, names, shadow))
+        if made:
+            # After the edits: one of them may give up the key that a new record takes.
+            result.append(self._insert(namespace, made, shadow))
         result.append(self._open_twins(namespace, round_, shadow))
         return result
 

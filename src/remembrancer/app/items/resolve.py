@@ -24,6 +24,7 @@ from remembrancer.core.items.record import Owner, References
 from remembrancer.core.settings.decide import DEFAULTS as SETTINGS
 from remembrancer.core.text.fold import clean
 from remembrancer.core.values import JSON
+from remembrancer.ports.sql import Outcome, Statement
 from remembrancer.store import items as store
 from remembrancer.store.items import LoadedItem
 from remembrancer.store.ledger import StreamEdit
@@ -46,6 +47,7 @@ class Surroundings:
     found: dict[str, Found] = field(default_factory=dict)
     objective: LoadedItem | None = None
     key_holder: str | None = None
+    more: Sequence[Outcome] = ()
 
     def with_found(self) -> References:
         """Return the references with the projects and topics that were found or made."""
@@ -92,11 +94,13 @@ async def look_around(
     given: ItemInput,
     *,
     is_lenient: bool = False,
+    more: Sequence[Statement] = (),
 ) -> Surroundings:
     """Read items and everything the input refers to. *Promise:* one round trip.
 
-    *Raises:* NotFound for a project, topic or objective that does not exist, Conflict when
-    another active item holds the fact key.
+    *Shape:* `more` statements of the use case go along; their outcomes are in `more`. *Raises:*
+    NotFound for a project, topic or objective that does not exist, Conflict when another active
+    item holds the fact key.
     """
     wanted = wanted_owners(given, is_lenient=is_lenient)
     objective_id = given.get("objective_id")
@@ -109,7 +113,8 @@ async def look_around(
     fact_key = given.get("fact_key")
     if fact_key:
         statements.append(store.holder_statement(namespace, fact_key.strip()))
-    outcomes = await app.sql.read(statements)
+    read = await app.sql.read([*statements, *more])
+    outcomes = read[: len(statements)]
     settings = {**SETTINGS, **store.settings_of(outcomes[0].rows)}
     items, references = store.loaded(outcomes[1])
     found = {
@@ -126,6 +131,7 @@ async def look_around(
         found=found,
         objective=objective,
         key_holder=str(holder[0]["id"]) if holder else None,
+        more=read[len(statements) :],
     )
 
 

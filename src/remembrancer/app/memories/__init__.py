@@ -1,0 +1,1 @@
+"""Use cases of memories: save, supersede, archive, delete, restore, show, list, find, export."""

@@ -1,0 +1,61 @@
+"""Finding the active memory that a statement only repeats.
+
+The index brings what shares the statement's rarest words; whether it is the same is decided by
+`core.memories.sameness` alone, word for word.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from remembrancer.app.state import App
+from remembrancer.core.items.query import ItemQuery
+from remembrancer.core.items.record import ItemRecord, References
+from remembrancer.core.memories.sameness import is_repetition, is_same_text
+from remembrancer.core.memories.wording import is_kept_apart, whole_of
+from remembrancer.core.search.ranking import chosen_terms
+from remembrancer.core.text.segment import QUERY_TERMS_MAX, Term, query_terms
+from remembrancer.core.values import Caller
+from remembrancer.ports.sql import Outcome, Statement
+from remembrancer.store import search
+from remembrancer.store.item_filters import Asked
+
+_POOL: Final = 40
+"""Matches that are compared. Our choice: a repetition holds all the words, so it comes first."""
+
+
+def _terms(text: str) -> list[Term]:
+    return list(query_terms(text, limit=QUERY_TERMS_MAX))
+
+
+def terms_statement(text: str) -> Statement:
+    """Return the statement that `find_repetition` needs the outcome of."""
+    return search.frequencies_statement([term.text for term in _terms(text)])
+
+
+async def find_repetition(
+    app: App, caller: Caller, text: str, frequencies: Outcome, *, type_: str
+) -> tuple[ItemRecord, References] | None:
+    """Return the active memory that the text repeats, and what it refers to; None when it is new.
+
+    *Shape:* `frequencies` the outcome of `terms_statement`; the same folded text counts whatever
+    its type is, other words for it only within the same type. *Promise:* one round trip, none
+    when no item has any of the words.
+    """
+    terms = _terms(text)
+    chosen = chosen_terms(terms, search.frequencies(frequencies.rows))
+    if not chosen:
+        return None
+    query = ItemQuery(kinds=("memory",), states=("active",), current_only=True)
+    asked = Asked(caller.namespace, query, app.runtime.now_ms())
+    statement = search.matches_statement(asked, chosen, [], limit=_POOL)
+    [outcome] = await app.sql.read([statement])
+    matches, references = search.matches_of(outcome.rows)
+    records = [match.record for match in matches]
+    for record in records:
+        if is_same_text(whole_of(record.fields), text) or is_kept_apart(record.fields, text):
+            return record, references
+    for record in records:
+        if record.fields.get("type") == type_ and is_repetition(whole_of(record.fields), text):
+            return record, references
+    return None

@@ -1,0 +1,1 @@
+"""Memories: what is the same statement, who may replace one, what a new one inherits."""
