@@ -22,6 +22,7 @@ from recall_measures import (
     table,
 )
 from recall_sets import Question, load_sets
+from remembrancer.testing.models import HashingEmbedder
 
 Writer = Callable[[dict[str, str]], Path]
 
@@ -102,24 +103,49 @@ def test_question_names_its_language(text: str, language: str) -> None:
     assert Question(text, [], "direct", "dev").language == language
 
 
-def test_bench_measures_what_is_there_and_names_what_is_not(
-    write_tree: Writer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = write_tree(
+@pytest.fixture
+def small_set(write_tree: Writer) -> Path:
+    return write_tree(
         {
             "zh-recall/part-a/memories.jsonl": MEMORY,
             "zh-recall/part-a/questions.jsonl": QUESTIONS,
         }
     )
+
+
+def test_bench_without_an_embedder_measures_words_and_names_what_is_missing(
+    small_set: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(bench_recall, "find_embedder", lambda: None)
     figures = tmp_path / "figures.json"
-    assert bench_recall.main(["--data", str(folder), "--json", str(figures)]) == 0
-    assert "locomo is not in" in capsys.readouterr().out
+    assert bench_recall.main(["--data", str(small_set), "--json", str(figures)]) == 0
+    printed = capsys.readouterr().out
+    assert "locomo is not in" in printed
+    assert "words alone are measured" in printed
     found = json.loads(figures.read_text(encoding="utf-8"))
     assert found["missing"] == ["locomo", "precision-mem-bench"]
+    assert list(found["zh-recall"]) == ["words"]
     words = found["zh-recall"]["words"]
     assert words["dev"]["recall@1"] == 1
     assert words["all"]["superseded"] == 0
     assert words["test"]["false_injection"] == 0
+
+
+def test_bench_with_an_embedder_measures_every_way_of_asking(
+    small_set: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench_recall, "find_embedder", HashingEmbedder)
+    figures = tmp_path / "figures.json"
+    assert bench_recall.main(["--data", str(small_set), "--json", str(figures)]) == 0
+    found = json.loads(figures.read_text(encoding="utf-8"))["zh-recall"]
+    assert set(found) == set(bench_recall.ARMS)
+    for arm in bench_recall.ARMS:
+        assert found[arm]["dev"]["recall@1"] == 1
+        assert found[arm]["all"]["superseded"] == 0
+        assert found[arm]["test"]["false_injection"] == 0
 
 
 def test_sets_that_are_missing_are_named(tmp_path: Path) -> None:

@@ -1,0 +1,113 @@
+"""Evidence of words and meaning, joined: what leads, what is lent, what one side alone does."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remembrancer.core.recall.fusion import FACT, TURN, Candidate, fuse
+
+SHARES = st.floats(0, 1)
+COSINES = st.floats(-1, 1)
+
+
+def order(*candidates: Candidate) -> list[str]:
+    return [one.candidate.id for one in fuse(candidates)]
+
+
+def score_of(id_: str, *candidates: Candidate) -> float:
+    return next(one.score for one in fuse(candidates) if one.candidate.id == id_)
+
+
+@pytest.mark.parametrize(
+    ("thread", "first"),
+    [pytest.param(None, "near", id="fact"), pytest.param("talk", "said", id="turn")],
+)
+def test_meaning_leads_on_facts_and_words_on_turns(thread: str | None, first: str) -> None:
+    near = Candidate("near", 0.1, 0.6, thread, 0)
+    said = Candidate("said", 0.6, 0.3, thread, 9)
+    assert order(said, near)[0] == first
+
+
+@pytest.mark.parametrize("thread", [None, "talk"])
+def test_candidate_of_both_sides_is_surer_than_of_either(thread: str | None) -> None:
+    both = Candidate("both", 0.5, 0.5, thread, 0)
+    words = Candidate("words", 0.5, None, thread, 5)
+    meaning = Candidate("meaning", None, 0.5, thread, 9)
+    far = Candidate("far", None, 0.1, thread, 20)
+    assert order(far, words, meaning, both)[0] == "both"
+    assert order(far, words, meaning, both)[-1] == "far"
+
+
+@pytest.mark.parametrize("side", ["words", "meaning"])
+def test_one_side_alone_keeps_its_own_order_and_still_is_sure(side: str) -> None:
+    values = (0.9, 0.5, 0.1)
+    is_words = side == "words"
+    candidates = [
+        Candidate(str(value), value if is_words else None, None if is_words else value)
+        for value in values
+    ]
+    fused = fuse(candidates)
+    assert [one.candidate.id for one in fused] == ["0.9", "0.5", "0.1"]
+    assert fused[0].score > 0.5
+    assert fused[2].score < 0.1
+
+
+def test_candidate_that_meaning_missed_is_no_nearer_than_its_farthest() -> None:
+    others = (Candidate("a", 0.0, 0.8), Candidate("b", 0.0, 0.3))
+    missed = score_of("x", *others, Candidate("x", 0.5))
+    assert missed == score_of("x", *others, Candidate("x", 0.5, 0.3))
+
+
+def test_opposite_meaning_counts_as_none() -> None:
+    low = Candidate("low", 0.2, -0.9)
+    assert score_of("low", low, Candidate("none", 0.2, 0.0)) == FACT.score(0.2, 0.0)
+
+
+def test_turn_gets_some_of_what_its_neighbours_said() -> None:
+    asked = Candidate("asked", 0.8, 0.2, "talk", 4)
+    answer = Candidate("answer", None, 0.2, "talk", 5)
+    elsewhere = Candidate("elsewhere", None, 0.2, "other", 5)
+    apart = Candidate("apart", None, 0.2, "talk", 7)
+    fact = Candidate("fact", None, 0.2)
+    candidates = (elsewhere, apart, answer, asked)
+    assert order(*candidates)[:2] == ["asked", "answer"]
+    assert score_of("answer", *candidates) == pytest.approx(TURN.score(0.15 * 0.8, 0.2))
+    assert score_of("apart", *candidates) == score_of("elsewhere", *candidates)
+    assert score_of("fact", fact, asked) == FACT.score(0.0, 0.2)
+
+
+def test_equal_candidates_keep_the_order_given() -> None:
+    assert order(*(Candidate(id_, 0.4, 0.4) for id_ in "cab")) == ["c", "a", "b"]
+    assert fuse([]) == []
+
+
+@given(SHARES, COSINES, SHARES, COSINES)
+def test_more_evidence_is_never_less_sure(
+    words: float, meaning: float, more_words: float, more_meaning: float
+) -> None:
+    low = Candidate("low", min(words, more_words), min(meaning, more_meaning))
+    high = Candidate("high", max(words, more_words), max(meaning, more_meaning))
+    scores = {one.candidate.id: one.score for one in fuse([low, high])}
+    assert scores["high"] >= scores["low"]
+
+
+@given(
+    st.lists(
+        st.tuples(st.none() | SHARES, st.none() | COSINES, st.sampled_from([None, "t", "u"])),
+        max_size=12,
+    )
+)
+def test_fusing_ranks_every_candidate_once(
+    rows: list[tuple[float | None, float | None, str | None]],
+) -> None:
+    candidates = [
+        Candidate(str(place), words, meaning, thread, place)
+        for place, (words, meaning, thread) in enumerate(rows)
+    ]
+    fused = fuse(candidates)
+    assert sorted(one.candidate.id for one in fused) == sorted(one.id for one in candidates)
+    scores = [one.score for one in fused]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 < score < 1 for score in scores)
