@@ -39,7 +39,7 @@ async def verify(
             if (stored.namespace, stored.stream) != current:
                 current, chain, version = (stored.namespace, stored.stream), GENESIS, 0
                 streams += 1
-            what = _fault(stored, chain, version)
+            what = find_fault(stored, chain, version)
             if what is not None:
                 first_break = _break(stored, what)
                 break
@@ -66,7 +66,8 @@ def _within(page: Iterable[StoredEvent], namespace: Namespace | None) -> Iterabl
     return (stored for stored in page if namespace is None or stored.namespace == namespace)
 
 
-def _fault(stored: StoredEvent, chain: str, version: int) -> str | None:
+def find_fault(stored: StoredEvent, chain: str, version: int) -> str | None:
+    """Return what is wrong with an event that should follow this chain value and version."""
     if stored.version != version + 1:
         return f"version {version + 1} is missing"
     event = Event(

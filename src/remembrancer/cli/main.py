@@ -28,6 +28,7 @@ from remembrancer.cli.projects import projects
 from remembrancer.cli.serve import serve
 from remembrancer.cli.tasks import tasks
 from remembrancer.cli.topics import topics
+from remembrancer.cli.transfer import backup, export, import_, restore
 from remembrancer.core.errors import CODES, InvalidInput, RemembrancerError
 from remembrancer.core.product import NAME, VERSION
 
@@ -76,18 +77,28 @@ _COMMANDS: Final[tuple[Callable[..., None] | tuple[str, typer.Typer], ...]] = (
     forget,
     ("keys", keys),
     ("settings", settings),
+    export,
+    import_,
+    backup,
+    restore,
     rebuild,
     verify,
     doctor,
 )
 """Everything the program does, in the order of its help."""
 
+
+def _name(entry: Callable[..., None] | tuple[str, typer.Typer]) -> str:
+    # `import` is a word of the language, so its function has a line behind it.
+    return entry[0] if isinstance(entry, tuple) else entry.__name__.rstrip("_")
+
+
 for _entry in _COMMANDS:
     if isinstance(_entry, tuple):
         app.add_typer(_entry[1], name=_entry[0])
     else:
-        app.command(_entry.__name__)(placed(_entry))
-RootGroup.order = [each[0] if isinstance(each, tuple) else each.__name__ for each in _COMMANDS]
+        app.command(_name(_entry))(placed(_entry))
+RootGroup.order = [_name(each) for each in _COMMANDS]
 
 
 def main() -> None:

@@ -112,6 +112,26 @@ class RemoteServer:
             return answer
         raise self._refused(answer)
 
+    async def lines(self, path: str) -> AsyncIterator[bytes]:
+        """Give the lines of a long REST answer as they come. *Raises:* ours."""
+        request = self._client.build_request("GET", f"{self._base}{path}")
+        response = await self._sent(request, stream=True)
+        try:
+            if not response.is_success:
+                await response.aread()
+                raise self._refused(self._decoded(response.text))
+            held = b""
+            async for piece in response.aiter_bytes():
+                *whole, held = (held + piece).split(b"\n")
+                for line in whole:
+                    yield line + b"\n"
+            if held:
+                yield held
+        except httpx.HTTPError as error:
+            raise self._unreached(error) from error
+        finally:
+            await response.aclose()
+
     async def _sent(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
         try:
             return await self._client.send(request, stream=stream)

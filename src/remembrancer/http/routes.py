@@ -13,6 +13,7 @@ from remembrancer.http.rest import (
     artifacts,
     consolidation,
     context,
+    export,
     focus,
     history,
     item_states,
@@ -45,6 +46,7 @@ ROUTES: Final[tuple[AnyRoute, ...]] = (
     *history.ROUTES,
     *settings.ROUTES,
     *keys.ROUTES,
+    *export.ROUTES,
     *admin.ROUTES,
 )
 """All routes; their order is that of the reference."""

@@ -1,7 +1,6 @@
 """The composition of one machine: ports over SQLite, the app over the ports, doors over the app.
 
-The only module of this side that sees every ring, and what the command line stands on. A door is
-loaded when it is opened: a command that serves nothing does without the web framework.
+The only module of this side that sees every ring. A door is loaded only when it is opened.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from remembrancer.app.state import App
 from remembrancer.core.access.profiles import DEFAULT_NAMESPACE, OWNER_KEY
 from remembrancer.core.ids import Namespace
 from remembrancer.core.values import JSON, Caller
+from remembrancer.local import transfer as transfer
 from remembrancer.local.checkup import examine as examine
 from remembrancer.local.folder import DATA_VARIABLE, DataFolder, find_folder
 from remembrancer.local.opening import open_stores

@@ -1,0 +1,186 @@
+"""Export, import, backup and restore at the command line."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import stat
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.cli.running import Program
+from tests.cli.test_remote import KEY, URL, _App
+
+
+def _other(program: Program, name: str = "另一处") -> Program:
+    """The program on another data folder."""
+    return replace(program, data=program.data.with_name(name))
+
+
+def test_export_imported_elsewhere_exports_the_same_bytes(program: Program, tmp_path: Path) -> None:
+    item = program.item("tasks", "add", "写周报", "#工作", "+甲")
+    program("remember", "likes 茶")
+    program("keys", "create", "笔记本", "--scope", "memory:read")
+    first, second = tmp_path / "一.jsonl", tmp_path / "二.jsonl"
+    report = program("export", str(first), "--json").json
+    assert report["counts"]["events"] >= 4
+    assert stat.S_IMODE(first.stat().st_mode) == 0o600
+    other = _other(program)
+    assert other("import", str(first), "--dry-run", "--json").json["dry_run"] is True
+    assert other("import", str(first), "--json").json["events"] == report["counts"]["events"]
+    assert f"exported to {second}:" in other("export", str(second)).out
+    assert second.read_bytes() == first.read_bytes()
+    assert other.item("tasks", "show", item["id"]) == item
+    assert other("verify", "--all").code == 0
+    assert "events present" in other("import", str(first)).out
+    assert list(tmp_path.glob(".*.part")) == []
+
+
+def test_export_to_the_standard_output_is_the_file(program: Program, tmp_path: Path) -> None:
+    program("tasks", "add", "一")
+    program("export", str(tmp_path / "a.jsonl"))
+    shown = program("export", "-")
+    assert shown.code == 0
+    assert shown.out.encode() == (tmp_path / "a.jsonl").read_bytes()
+
+
+def test_export_without_keys_holds_none(program: Program) -> None:
+    program("keys", "create", "laptop", "--scope", "memory:read")
+    program("tasks", "add", "一")
+    assert "laptop" in program("export", "-").out
+    assert "laptop" not in program("export", "-", "--without-keys").out
+
+
+def test_import_of_a_broken_file_names_the_line_and_writes_nothing(
+    program: Program, tmp_path: Path
+) -> None:
+    program("tasks", "add", "一件事")
+    file = tmp_path / "a.jsonl"
+    program("export", str(file))
+    file.write_bytes(file.read_bytes().replace("一件事".encode(), "二件事".encode()))
+    other = _other(program)
+    broken = other("import", str(file), "--json")
+    assert broken.code == 7
+    assert "line 2 " in broken.error["message"]
+    assert other("export", "-").out.count("\n") == 2
+    assert other("import", str(tmp_path / "无.jsonl")).code == 2
+
+
+def test_import_into_a_store_that_holds_something_is_refused(
+    program: Program, tmp_path: Path
+) -> None:
+    program("tasks", "add", "一")
+    program("export", str(tmp_path / "a.jsonl"))
+    other = _other(program)
+    other("tasks", "add", "别的")
+    refused = other("import", str(tmp_path / "a.jsonl"))
+    assert refused.code == 5
+    assert "--data" in refused.err
+    other = _other(program, "三")
+    other("tasks", "add", "别的", "--namespace", "neighbour")
+    told = other("import", str(tmp_path / "a.jsonl"))
+    assert told.code == 0
+    assert "numbered anew" in told.out
+
+
+def test_backup_of_an_open_store_restores_it_and_keeps_what_it_replaces(
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("remembrancer.local.backup.LOCK_WAIT_S", 0.05)
+    item = program.item("tasks", "add", "写周报")
+    copy = tmp_path / "副本.db"
+    # Somebody has the store open, and has begun to write.
+    with closing(sqlite3.connect(program.data / "remembrancer.db")) as busy:
+        busy.execute("BEGIN IMMEDIATE")
+        report = program("backup", str(copy), "--json").json
+        assert report["events"] >= 1
+        busy.execute("ROLLBACK")
+        # It does nothing by now, but goes on as soon as somebody asks.
+        refused = program("restore", str(copy), "--replace")
+        assert refused.code == 5
+        assert "is in use" in refused.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["副本.db", "数据"]
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    assert program("backup", str(copy)).code == 5
+    later = program.item("tasks", "add", "later")
+    assert program("restore", str(copy)).code == 5
+    restored = program("restore", str(copy), "--replace", "--json").json
+    assert Path(restored["kept"]).name == "remembrancer.db.before-restore"
+    assert program.item("tasks", "show", item["id"]) == item
+    assert program("tasks", "show", later["id"]).code == 4
+    assert program("verify").code == 0
+    assert program("restore", restored["kept"], "--replace").code == 0
+    assert program.item("tasks", "show", later["id"]) == later
+
+
+def test_restore_into_an_empty_folder_needs_no_replacing(program: Program, tmp_path: Path) -> None:
+    item = program.item("tasks", "add", "写周报")
+    program("backup", str(tmp_path / "a.db"))
+    for other in (_other(program), _other(program, "新")):
+        if other.data.name == "新":
+            assert other("tasks").code == 0
+        assert "restored:" in other("restore", str(tmp_path / "a.db")).out
+        assert other.item("tasks", "show", item["id"]) == item
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        pytest.param(None, 2, id="missing"),
+        pytest.param(b"", 2, id="empty"),
+        pytest.param(b"not a database at all" * 100, 7, id="no-database"),
+    ],
+)
+def test_restore_of_what_is_no_backup_is_refused_and_leaves_the_store(
+    program: Program, tmp_path: Path, content: bytes | None, code: int
+) -> None:
+    item = program.item("tasks", "add", "写周报")
+    file = tmp_path / "a.db"
+    if content is not None:
+        file.write_bytes(content)
+    assert program("restore", str(file), "--replace").code == code
+    assert program.item("tasks", "show", item["id"]) == item
+    assert [path.name for path in program.data.glob("*.part*")] == []
+    assert program("backup", str(program.data / "remembrancer.db" / "b.db")).code == 7
+    assert _other(program)("backup", str(tmp_path / "b.db")).code == 4
+
+
+def test_remote_export_is_the_local_one_and_the_rest_is_refused_with_a_sentence(
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program("tasks", "add", "写周报", "#工作")
+    plain = httpx.AsyncClient
+    monkeypatch.setattr(
+        httpx, "AsyncClient", lambda **given: plain(**{**given, "transport": _App(program)})
+    )
+    where = ("--url", URL, "--token", KEY)
+    assert program.bare("export", "-", *where).out == program("export", "-").out
+    everyone = program.bare("export", str(tmp_path / "a.jsonl"), "--all", *where)
+    assert everyone.code == 0
+    header = json.loads((tmp_path / "a.jsonl").read_bytes().split(b"\n")[0])
+    assert header["namespace"] is None
+    assert program.bare("export", "-", "--url", URL, "--token", "wrong").code == 3
+    for command in ("import", "backup", "restore"):
+        refused = program.bare(command, str(tmp_path / "a.jsonl"), *where)
+        assert refused.code == 2
+        assert "not over the network" in refused.err
+
+
+def test_remote_export_that_ends_early_leaves_no_file(
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program("tasks", "add", "写周报")
+    whole = program("export", "-").out.encode()
+    plain = httpx.AsyncClient
+
+    def client(**given: object) -> httpx.AsyncClient:
+        cut = httpx.MockTransport(lambda _: httpx.Response(200, content=whole[:-20]))
+        return plain(transport=cut)
+
+    monkeypatch.setattr(httpx, "AsyncClient", client)
+    ran = program.bare("export", str(tmp_path / "a.jsonl"), "--url", URL, "--token", KEY)
+    assert ran.code == 7
+    assert list(tmp_path.glob("*.jsonl*")) == []
