@@ -51,6 +51,7 @@ TIERS = (
     Tier("edge", "the Worker's own modules on stand-in bindings", 10),
     Tier("pyodide", "the Worker's code in Pyodide, on real D1 and KV", 180, workers=1),
     Tier("budgets", "round trips, rows read and rows written, counted", 60),
+    Tier("deploy", "the deploy command and the real wrangler against a stand-in account", 240),
     Tier("mcp", "official clients, conformance suite and Inspector against a real server", 90),
     Tier("e2e", "the installed program on loopback: concurrency, crashes, a day's session", 120),
 )

@@ -227,7 +227,8 @@ def migrate(run: Deployment) -> None:
         run.tell_command("wrangler", *command)
         return
     outcome = run.wrangler.must(*command, permission=DATABASE.permission)
-    for line in outcome.output.splitlines():
+    # Its table is printed anew after each file.
+    for line in dict.fromkeys(map(str.strip, outcome.output.splitlines())):
         if "✅" in line or "No migrations" in line:
             run.print(line.strip("│ ✅"))
 

@@ -1,0 +1,177 @@
+"""The whole command with the platform's own tool, into an account of its own: run after run."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import PurePosixPath
+
+import pytest
+from tests.deploy.conftest import ROOT, Fork
+
+Done = subprocess.CompletedProcess[str]
+SECRET = "sk-一把很长的钥匙-2f1c"
+"""A key that may show up nowhere but in the account."""
+EDGE = frozenset({"app", "core", "edge", "http", "mcp", "ports", "store"})
+"""What the edge carries of the package."""
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+@pytest.fixture(scope="module")
+def first(shared: Fork) -> Done:
+    """The first deployment into an empty account; the key is not set yet."""
+    return shared.deploy()
+
+
+@pytest.fixture(scope="module")
+def writes_of_first(shared: Fork, first: Done) -> list[str]:
+    """What the first deployment changed, in order; the account's list is emptied."""
+    found = shared.cloud.writes
+    shared.cloud.calls.clear()
+    return found
+
+
+@pytest.fixture(scope="module")
+def second(shared: Fork, writes_of_first: list[str]) -> Done:
+    """The same again, now with a key in the environment."""
+    return shared.deploy(CHATBOX_API_KEY=SECRET, LANG="zh_CN.UTF-8")
+
+
+def test_fresh_account_gets_everything_and_the_addresses_are_printed(
+    shared: Fork, first: Done
+) -> None:
+    assert first.returncode == 0, first.stdout
+    assert [name for name, _ in shared.cloud.databases.values()] == ["remembrancer"]
+    assert list(shared.cloud.namespaces.values()) == ["remembrancer"]
+    assert list(shared.cloud.workers) == ["remembrancer"]
+    assert shared.cloud.workers["remembrancer"].is_public
+    for path in ("mcp", "v1"):
+        assert f"{shared.url}/address/{path}" in first.stdout
+    assert "npx wrangler secret put CHATBOX_API_KEY --name remembrancer" in first.stdout
+    assert not shared.cloud.unknown
+
+
+def test_migrations_run_all_of_them_and_before_the_upload(
+    shared: Fork, writes_of_first: list[str]
+) -> None:
+    rows = shared.cloud.database("remembrancer").execute("SELECT name FROM d1_migrations")
+    files = sorted((shared.folder / "migrations").glob("*.sql"))
+    assert [name for (name,) in rows] == [path.name for path in files]
+    upload = writes_of_first.index("PUT /workers/scripts/remembrancer")
+    queries = [at for at, each in enumerate(writes_of_first) if each.endswith("/query")]
+    assert queries
+    assert max(queries) < upload
+
+
+def test_upload_holds_the_worker_the_package_and_the_packages_alone(
+    shared: Fork, first: Done
+) -> None:
+    modules = shared.cloud.workers["remembrancer"].uploads[0].modules
+    ours = {name for name in modules if not name.startswith("python_modules/")}
+    sources = shared.folder / "src"
+    tracked = {
+        path.relative_to(sources).as_posix() for path in (sources / "remembrancer").rglob("*.py")
+    }
+    carried = {
+        name
+        for name in tracked
+        if PurePosixPath(name).parent.name == "remembrancer" or PurePosixPath(name).parts[1] in EDGE
+    }
+    assert ours == carried | {"worker.py"}
+    vendored = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "python_modules").rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    assert set(modules) - ours == vendored
+    assert modules["worker.py"] == (sources / "worker.py").read_bytes()
+
+
+def test_upload_binds_what_was_made_and_keeps_variables(shared: Fork, first: Done) -> None:
+    metadata = shared.cloud.workers["remembrancer"].uploads[0].metadata
+    bindings = {each["name"]: each for each in metadata["bindings"]}
+    assert bindings["DB"]["id"] in shared.cloud.databases
+    assert bindings["KV"]["namespace_id"] in shared.cloud.namespaces
+    assert {"plain_text", "json"} <= set(metadata["keep_bindings"])
+    assert metadata["main_module"] == "worker.py"
+    assert metadata["compatibility_date"] == "2026-11-01"
+    assert "python_workers" in metadata["compatibility_flags"]
+
+
+def test_second_run_makes_nothing_anew_and_finishes(
+    shared: Fork, second: Done, writes_of_first: list[str]
+) -> None:
+    assert second.returncode == 0, second.stdout
+    assert "部署完成" in second.stdout
+    assert len(shared.cloud.databases) == len(shared.cloud.namespaces) == 1
+    made = [each for each in shared.cloud.writes if not each.endswith("/query")]
+    assert not any("d1/database" in each or "namespaces" in each for each in made)
+    assert len(shared.cloud.workers["remembrancer"].uploads) == 2
+    assert not shared.cloud.unknown
+
+
+def test_key_of_the_environment_becomes_a_secret_and_shows_up_nowhere(
+    shared: Fork, second: Done
+) -> None:
+    assert shared.cloud.workers["remembrancer"].secrets == {"CHATBOX_API_KEY": SECRET}
+    assert SECRET not in second.stdout
+    written = [path for path in shared.folder.rglob("*") if path.is_file()]
+    assert written
+    assert not [path for path in written if SECRET.encode() in path.read_bytes()]
+
+
+def test_ids_are_written_where_git_does_not_look(shared: Fork, first: Done) -> None:
+    made = shared.folder / ".wrangler" / "upload" / "wrangler.json"
+    assert json.loads(made.read_text())["d1_databases"][0]["database_id"] in shared.cloud.databases
+    private = [".wrangler/upload/wrangler.json", ".env", ".dev.vars"]
+    command = ["git", "check-ignore", *private]
+    ignored = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    assert ignored.stdout.split() == private
+    assert "database_id" not in (shared.folder / "wrangler.toml").read_text()
+
+
+def test_dry_run_shows_each_step_and_changes_nothing(shared: Fork, second: Done) -> None:
+    shared.cloud.calls.clear()
+    done = shared.deploy("--dry-run", REMEMBRANCER_KV_NAME="other-cache")
+    assert done.returncode == 0, done.stdout
+    assert re.findall(r"^\[(\d+)/10]", done.stdout, re.MULTILINE) == [str(n) for n in range(1, 11)]
+    assert "Would create the KV namespace 'other-cache'" in done.stdout
+    assert not [each for each in shared.cloud.writes if not each.endswith("/query")]
+    assert len(shared.cloud.namespaces) == 1
+
+
+def test_each_step_fails_once_and_the_next_run_finishes_the_job(fork: Fork) -> None:
+    breaker = fork.folder / "vendor-fails"
+    troubles = (
+        (4, "POST .*/d1/database "),
+        (4, "POST .*/namespaces "),
+        (5, None),
+        (7, "POST .*/query .*0003_keys"),
+        (8, "PUT .*/scripts/remembrancer "),
+        (8, "POST .*/subdomain "),
+        (9, "PUT .*/secrets "),
+        (10, None),
+    )
+    for step, trouble in troubles:
+        fork.cloud.is_healthy = step != 10
+        breaker.unlink(missing_ok=True)
+        if step == 5:
+            breaker.touch()
+        fork.cloud.failing = re.compile(trouble) if trouble else None
+        done = fork.deploy(CHATBOX_API_KEY=SECRET)
+        assert done.returncode == 1, done.stdout
+        assert _last_step(done) == step, done.stdout
+        assert "run the same command again" in done.stdout
+    fork.cloud.failing, fork.cloud.is_healthy = None, True
+    done = fork.deploy()
+    assert done.returncode == 0, done.stdout
+    assert len(fork.cloud.databases) == len(fork.cloud.namespaces) == len(fork.cloud.workers) == 1
+    names = list((fork.folder / "migrations").glob("*.sql"))
+    count = fork.cloud.database("remembrancer").execute("SELECT count(*) FROM d1_migrations")
+    assert count.fetchone() == (len(names),)
+
+
+def _last_step(done: Done) -> int:
+    return int(re.findall(r"^\[(\d+)/", done.stdout, re.MULTILINE)[-1])
