@@ -12,6 +12,7 @@ from remembrancer.http.route_table import AnyRoute
 
 ASKING = frozenset(
     {"find_conflicts", "load_context", "mcp", "parse_date", "search_items_by_body", "verify"}
+    | {"search_memories"}
 )
 """Routes that take a body and write nothing."""
 
@@ -55,6 +56,9 @@ WRITING: dict[str, tuple[str, dict[str, Any] | None]] = {
     ),
     "create_key": ("/v1/keys", {"name": "n", "scopes": ["memory:read"]}),
     "revoke_key": ("/v1/keys/{key}", None),
+    "save_memory": ("/v1/memories", {"content": "喜欢喝茶", "fact_key": "profile:tea"}),
+    "update_memory": ("/v1/memories/{memory}", {"content": "喜欢绿茶"}),
+    "delete_memory": ("/v1/memories/{memory}", None),
 }
 """Route → a request to it that changes something in the world of `settle`."""
 
@@ -74,6 +78,7 @@ async def _names(one: Talk, world: World) -> dict[str, str]:
     made = await one.ask("POST", "/v1/keys", {"name": "old", "scopes": ["memory:read"]})
     history = (await one.ask("GET", f"/v1/items/{world.gone}/history"))["events"]
     await one.make("lying", due=None)
+    memory = await one.make("喜欢红茶", kind="memory")
     one.served.runtime.advance(30 * 86_400_000)
     return {
         "milk": world.milk,
@@ -82,6 +87,7 @@ async def _names(one: Talk, world: World) -> dict[str, str]:
         "undoing": events[0]["cause"],
         "cause": history[0]["cause"],
         "key": made["key"]["id"],
+        "memory": memory,
     }
 
 

@@ -1,0 +1,304 @@
+"""REST of memories, at the predecessor's paths and in its shapes. Only parsing and form.
+
+Precious quotes, the glossary, messages and boot are routes of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Final, Literal, cast
+
+from pydantic import Field
+
+from remembrancer.app.commit import Answer as AppAnswer
+from remembrancer.app.items.inputs import ItemInput
+from remembrancer.app.memories import change, read, save
+from remembrancer.app.search import MATCHES_MAX
+from remembrancer.core import limits
+from remembrancer.core.items.fields import MemoryType, State
+from remembrancer.core.items.query import OFFSET_MAX
+from remembrancer.core.values import JSON
+from remembrancer.http.answers import Answer
+from remembrancer.http.calls import Call
+from remembrancer.http.parsing import Query
+from remembrancer.http.rest.item_bodies import Share, text
+from remembrancer.http.rest.memory_shapes import (
+    DeletedMemory,
+    ExportedMemories,
+    FoundMemories,
+    ListedMemories,
+    OneMemory,
+    SavedMemory,
+)
+from remembrancer.http.rest.names import Named, optional
+from remembrancer.http.route_table import Route
+
+MEMORY_ID: Final = {"memory_id": "The memory's id, `itm_…`."}
+
+
+class MemoriesQuery(Query):
+    """Which memories a page shows."""
+
+    status: State = "active"
+    type: MemoryType | None = None
+    limit: int = Field(100, ge=1, le=read.LISTED_MAX)
+    offset: int = Field(0, ge=0, le=OFFSET_MAX)
+    cursor: str | None = Field(
+        None, description="`paging.cursor` of the page before; digits count as an offset."
+    )
+
+
+class ExportQuery(Query):
+    """What is exported."""
+
+    type: MemoryType | None = None
+    format: Literal["json"] = "json"
+
+
+class MemoryFields(Named):
+    """What can be said of a memory beside its text."""
+
+    OTHER_NAMES: ClassVar[Mapping[str, str]] = {"valid_as_of": "valid_from"}
+
+    fact_key: str | None = text(
+        limits.FACT_KEY_CHARS_MAX, "Stable name of the fact; one active memory each."
+    )
+    type: MemoryType | None = optional()
+    summary: str | None = text(limits.SUMMARY_CHARS_MAX)
+    importance: Share | None = optional()
+    confidence: Share | None = optional()
+    tags: list[str] = optional()
+    pinned: bool = optional()
+    source: str | None = text(limits.NAME_CHARS_MAX)
+    source_message_ids: list[str] = optional()
+    valid_from: str | None = optional(description="Words or ISO 8601, as every date.")
+    valid_to: str | None = optional()
+    expires_at: str | None = optional()
+    project: str | None = optional(description="A slug or a name.")
+    topic: str | None = optional(description="A slug or a name.")
+
+
+class NewMemoryBody(MemoryFields):
+    """A statement to keep; with a `fact_key` it supersedes what holds the key."""
+
+    content: str = Field(json_schema_extra={"minLength": 1, "maxLength": limits.ARTIFACT_CHARS_MAX})
+
+
+class MemoryChange(MemoryFields):
+    """Fields to change; what is left out stays, null empties."""
+
+    OTHER_NAMES: ClassVar[Mapping[str, str]] = {"valid_as_of": "valid_from", "state": "status"}
+
+    content: str = optional(json_schema_extra={"minLength": 1})
+    status: State = optional()
+
+
+class MemorySearchBody(Named):
+    """What is looked for among current memories."""
+
+    OTHER_NAMES: ClassVar[Mapping[str, str]] = {"q": "query", "limit": "top_k"}
+
+    query: str = Field(description="Words, in any script.")
+    top_k: int = Field(MATCHES_MAX, ge=1, le=MATCHES_MAX)
+    types: list[MemoryType] = Field(default_factory=list)
+    min_score: Share = Field(read.SCORE_MIN, description="Below it nothing is shown.")
+    filter: bool = Field(True, description="False shows every match, whatever its score.")
+
+
+def _given(body: MemoryFields) -> ItemInput:
+    given = body.given()
+    if isinstance(body, NewMemoryBody):
+        given.pop("content")
+    if "status" in given:
+        given["state"] = given.pop("status")
+    # The models' fields have the names and the types of ItemInput's.
+    return cast(ItemInput, given)
+
+
+def _one(answer: AppAnswer, status: int = 200) -> Answer:
+    """Return an answer with one memory under `data`; its version is the ETag."""
+    memory = cast("dict[str, JSON]", answer["memory"])
+    rest = {name: value for name, value in answer.items() if name != "memory"}
+    version = memory["version"]
+    assert isinstance(version, int)
+    return Answer({"data": memory, **rest}, status=status, version=version)
+
+
+async def _list(call: Call[MemoriesQuery, None]) -> Answer:
+    query = call.query
+    asked = read.MemoryQuery(
+        type=query.type,
+        status=query.status,
+        limit=query.limit,
+        offset=query.offset,
+        cursor=query.cursor,
+    )
+    answer = await read.list_memories(call.app, call.caller, asked)
+    cursor = answer["next_cursor"]
+    paging = {
+        "limit": query.limit,
+        "cursor": cursor,
+        "has_more": cursor is not None,
+        "count": answer["count"],
+    }
+    return Answer({"data": answer["memories"], "paging": paging})
+
+
+async def _create(call: Call[None, NewMemoryBody]) -> Answer:
+    new = save.NewMemory(call.body.content, _given(call.body))
+    answer = await save.save_memory(call.app, call.caller, new)
+    return _one(answer, 201 if answer["outcome"] == "created" else 200)
+
+
+async def _get(call: Call[None, None]) -> Answer:
+    return _one(await read.get_memory(call.app, call.caller, call.path["memory_id"]))
+
+
+async def _update(call: Call[None, MemoryChange]) -> Answer:
+    answer = await change.update_memory(
+        call.app,
+        call.caller,
+        call.path["memory_id"],
+        _given(call.body),
+        expected_version=call.expected_version,
+    )
+    return _one(answer)
+
+
+async def _delete(call: Call[None, None]) -> Answer:
+    answer = await change.delete_memory(call.app, call.caller, call.path["memory_id"])
+    gone = {"id": answer["deleted"], "status": "deleted"}
+    return Answer({"data": gone, "restorable_days": answer["restorable_days"]})
+
+
+async def _search(call: Call[None, MemorySearchBody]) -> Answer:
+    body = call.body
+    asked = read.MemorySearch(
+        body.query, tuple(body.types), body.top_k, body.min_score if body.filter else 0.0
+    )
+    answer = await read.search_memories(call.app, call.caller, asked)
+    meta = {
+        "namespace": call.caller.namespace,
+        "backend": "lexical",
+        "top_k": body.top_k,
+        "raw_count": answer["raw_count"],
+        "count": answer["count"],
+        "filtered": body.filter,
+        "degraded": answer["degraded"],
+    }
+    return Answer({"data": answer["data"], "meta": meta})
+
+
+async def _export(call: Call[ExportQuery, None]) -> Answer:
+    data: list[JSON] = []
+    cursor: str | None = None
+    while True:
+        page = await read.export_memories(
+            call.app, call.caller, type=call.query.type, cursor=cursor
+        )
+        data += cast("list[JSON]", page["memories"])
+        if page["next_cursor"] is None:
+            break
+        cursor = str(page["next_cursor"])
+    meta = {"namespace": call.caller.namespace, "count": len(data)}
+    return Answer({"data": data, "meta": meta})
+
+
+_WRITE_ERRORS: Final = ("invalid_date", "invalid_transition", "not_found")
+
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/v1/memories",
+        aliases=("/v1/memory",),
+        name="list_memories",
+        area="memories",
+        summary="List memories, the latest changed first",
+        scope="memory:read",
+        query=MemoriesQuery,
+        response=ListedMemories,
+        errors=("limit_exceeded",),
+        handler=_list,
+    ),
+    Route(
+        method="POST",
+        path="/v1/memories",
+        aliases=("/v1/memory",),
+        name="save_memory",
+        area="memories",
+        summary="Keep a statement, under a key or without one",
+        description="201 when it is new; 200 when it was said before, or supersedes what held "
+        "the key.",
+        scope="memory:write",
+        body=NewMemoryBody,
+        response=SavedMemory,
+        statuses=(200, 201),
+        errors=_WRITE_ERRORS,
+        handler=_create,
+    ),
+    Route(
+        method="POST",
+        path="/v1/search/memories",
+        aliases=("/v1/memories/search", "/v1/memory/search"),
+        name="search_memories",
+        area="memories",
+        summary="Find current memories by what they say",
+        scope="memory:read",
+        body=MemorySearchBody,
+        response=FoundMemories,
+        errors=("not_found",),
+        handler=_search,
+    ),
+    Route(
+        method="GET",
+        path="/v1/memories/export",
+        aliases=("/v1/memory/export", "/api/memories/export"),
+        name="export_memories",
+        area="memories",
+        summary="Export all memories but deleted ones, in the order of their making",
+        scope="export:read",
+        query=ExportQuery,
+        response=ExportedMemories,
+        handler=_export,
+    ),
+    Route(
+        method="GET",
+        path="/v1/memories/{memory_id}",
+        aliases=("/v1/memory/{memory_id}",),
+        name="get_memory",
+        area="memories",
+        summary="Show a memory with its relations",
+        params=MEMORY_ID,
+        scope="memory:read",
+        response=OneMemory,
+        handler=_get,
+    ),
+    Route(
+        method="PATCH",
+        path="/v1/memories/{memory_id}",
+        aliases=("/v1/memory/{memory_id}",),
+        name="update_memory",
+        area="memories",
+        summary="Change fields of a memory in place; its history keeps what it said",
+        params=MEMORY_ID,
+        scope="memory:write",
+        body=MemoryChange,
+        response=OneMemory,
+        errors=_WRITE_ERRORS,
+        if_match=True,
+        handler=_update,
+    ),
+    Route(
+        method="DELETE",
+        path="/v1/memories/{memory_id}",
+        aliases=("/v1/memory/{memory_id}",),
+        name="delete_memory",
+        area="memories",
+        summary="Delete a memory; it can be restored for 30 days",
+        params=MEMORY_ID,
+        scope="memory:write",
+        response=DeletedMemory,
+        handler=_delete,
+    ),
+)
+"""The routes of memories."""
