@@ -16,7 +16,7 @@ SECRET = "sk-一把很长的钥匙-2f1c"
 EDGE = frozenset({"app", "core", "edge", "http", "mcp", "ports", "store"})
 """What the edge carries of the package."""
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 
 @pytest.fixture(scope="module")
