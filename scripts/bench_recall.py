@@ -28,6 +28,7 @@ from recall_measures import (
 )
 from recall_sets import LabelledSet, Question, load_sets
 from recall_shelf import Arm, answers_of, find_embedder
+from recall_tuning import tune
 
 DATA_VARIABLE: Final = "REMEMBRANCER_DATA_SETS"
 """Names the folder of the labelled sets."""
@@ -78,6 +79,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description="Measures recall on the labelled sets.")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
     parser.add_argument("--data", type=Path, metavar="DIR", help=f"instead of {DATA_VARIABLE}")
+    parser.add_argument("--tune", action="store_true", help="look for constants on dev and end")
     chosen = parser.parse_args(arguments)
     folder = chosen.data or Path(os.environ.get(DATA_VARIABLE) or DATA_DEFAULT)
     sets, missing = load_sets(folder)
@@ -86,6 +88,10 @@ def main(arguments: Sequence[str]) -> int:
     embedder = find_embedder()
     if embedder is None:
         print("the local embedder is not installed: words alone are measured")
+    if chosen.tune and embedder is not None:
+        for labelled in sets:
+            asyncio.run(tune(labelled, embedder))
+        return 0
     arms = ARMS if embedder is not None else ARMS[:1]
     figures: dict[str, object] = {"missing": missing}
     for labelled in sets:

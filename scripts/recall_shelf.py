@@ -129,7 +129,7 @@ class Shelf:
             meaning = await self._by_meaning(query.meaning, question.project)
         if arm in ("words", "meaning"):
             return list(words or meaning)
-        fused = fuse(self._candidates(words, meaning))
+        fused = fuse(self._joined(words, meaning))
         if arm == "fused":
             return [one.candidate.id for one in fused]
         silent = {memory.id for memory in self.part.memories if memory.is_silent}
@@ -156,7 +156,15 @@ class Shelf:
         matches = await self.vectors.query(scope, values, top=NEAREST)
         return {match.id: match.score for match in matches}
 
-    def _candidates(self, words: Found, meaning: Found) -> list[Candidate]:
+    async def candidates(self, question: Question) -> list[Candidate]:
+        """Return what both sides find for a question, as fusing takes it; none for small talk."""
+        query = build_query(question.text, question.context)
+        if query is None:
+            return []
+        words = await self._by_words(query.words, question.project)
+        return self._joined(words, await self._by_meaning(query.meaning, question.project))
+
+    def _joined(self, words: Found, meaning: Found) -> list[Candidate]:
         """Return what either side found, and the neighbours of turns that words found."""
         ids = dict.fromkeys([*words, *meaning])
         for id_ in list(words):

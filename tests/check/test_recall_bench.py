@@ -148,5 +148,19 @@ def test_bench_with_an_embedder_measures_every_way_of_asking(
         assert found[arm]["test"]["false_injection"] == 0
 
 
+def test_tuning_prints_what_the_dev_half_says(
+    small_set: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(bench_recall, "find_embedder", HashingEmbedder)
+    questions = (small_set / "zh-recall/part-a/questions.jsonl").read_text(encoding="utf-8")
+    more = '{"split": "dev", "kind": "small_talk", "question": "天气", "answers": []}\n'
+    more += '{"split": "dev", "kind": "direct", "question": "一天", "answers": ["m2"]}\n'
+    (small_set / "zh-recall/part-a/questions.jsonl").write_text(questions + more, encoding="utf-8")
+    assert bench_recall.main(["--data", str(small_set), "--tune"]) == 0
+    printed = capsys.readouterr().out
+    assert "zh-recall, dev" in printed
+    assert "0.01 / 0.1" in printed
+
+
 def test_sets_that_are_missing_are_named(tmp_path: Path) -> None:
     assert load_sets(tmp_path) == ([], ["zh-recall", "locomo", "precision-mem-bench"])

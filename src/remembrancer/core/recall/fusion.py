@@ -14,7 +14,8 @@ from typing import Final
 
 NEIGHBOUR_SHARE: Final = 0.15
 """Share of its words' score that a turn lends to the turn before and after it. Source: recall@10
-on LoCoMo's conversations 0–2: 0.670 without, 0.686 with this, 0.685 with 0.2."""
+on LoCoMo's conversations 0 to 2, as `--tune` prints it: 0.673 without, 0.679 with this, 0.674 with
+twice as much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +32,19 @@ class Evidence:
         return 1 / (1 + math.exp(-odds))
 
 
-FACT: Final = Evidence(-7.9, 5.1, 16.5)
-"""A fact, note or task. Source: logistic regression on the candidates of zh-recall's dev half
-(3,579 pairs, 76 right), cosines of `universal-sentence-encoder-multilingual-3`."""
+FACT: Final = Evidence(-8.5, 6.0, 19.3)
+"""A fact, note or task. Source: logistic regression over the candidates of zh-recall's dev half,
+cosines of `universal-sentence-encoder-multilingual-3`; `scripts/bench_recall.py --tune` prints it.
+Another embedder has cosines of its own and needs its own numbers."""
 
-TURN: Final = Evidence(-7.5, 5.3, 3.5)
-"""A turn of a conversation. Source: as above, on LoCoMo's conversations 0–2 (71,761 pairs, 444
-right)."""
+TURN: Final = Evidence(-7.5, 5.5, 3.6)
+"""A turn of a conversation. Source: the same, over LoCoMo's conversations 0 to 2."""
 
-FACT_BY_WORDS: Final = Evidence(-4.7, 6.9, 0.0)
-TURN_BY_WORDS: Final = Evidence(-6.6, 5.8, 0.0)
-FACT_BY_MEANING: Final = Evidence(-7.8, 0.0, 19.4)
-TURN_BY_MEANING: Final = Evidence(-7.7, 0.0, 8.0)
-"""When only one side answered. Source: the same pairs, fitted with that side alone."""
+FACT_BY_WORDS: Final = Evidence(-5.2, 8.8, 0.0)
+TURN_BY_WORDS: Final = Evidence(-6.4, 5.9, 0.0)
+FACT_BY_MEANING: Final = Evidence(-8.4, 0.0, 22.2)
+TURN_BY_MEANING: Final = Evidence(-8.6, 0.0, 10.4)
+"""When only one side answered. Source: the same candidates, fitted with that side alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +73,38 @@ class Fused:
 def fuse(candidates: Sequence[Candidate]) -> list[Fused]:
     """Return the candidates, the surest first; among equals in the order given.
 
-    A candidate that meaning did not find is no nearer than the farthest that it found. A side that
-    found nothing at all is left out of the sum, so either side alone still ranks. *Shape:* one for
-    each candidate; ids are distinct. *Promise:* a score grows with each side's evidence.
+    A side that found nothing at all is left out of the sum, so either side alone still ranks.
+    *Shape:* one for each candidate; ids are distinct. *Promise:* a score grows with each side's
+    evidence.
     """
-    cosines = [one.meaning for one in candidates if one.meaning is not None]
     has_words = any(one.words is not None for one in candidates)
-    facts, turns = _evidence(has_words=has_words, has_meaning=bool(cosines))
-    farthest = max(0.0, min(cosines, default=0.0))
-    lent = _lent(candidates)
-    fused = []
-    for one in candidates:
-        evidence = facts if one.thread is None else turns
-        words = (one.words or 0.0) + lent.get(one.id, 0.0)
-        meaning = farthest if one.meaning is None else max(0.0, one.meaning)
-        fused.append(Fused(one, evidence.score(words, meaning)))
+    has_meaning = any(one.meaning is not None for one in candidates)
+    facts, turns = _evidence(has_words=has_words, has_meaning=has_meaning)
+    fused = [
+        Fused(one, (facts if one.thread is None else turns).score(words, meaning))
+        for one, (words, meaning) in zip(candidates, measured(candidates), strict=True)
+    ]
     return sorted(fused, key=lambda each: -each.score)
+
+
+def measured(
+    candidates: Sequence[Candidate], *, neighbour_share: float = NEIGHBOUR_SHARE
+) -> list[tuple[float, float]]:
+    """Return what counts for each candidate: its words, and its nearness in meaning.
+
+    A turn gets a share of its neighbours' words. A candidate that meaning did not find is no nearer
+    than the farthest that it found; none is farther than 0. *Shape:* words 0 and more, meaning
+    0…1, in the order given.
+    """
+    farthest = min((one.meaning for one in candidates if one.meaning is not None), default=0.0)
+    lent = _lent(candidates, neighbour_share)
+    return [
+        (
+            (one.words or 0.0) + lent.get(one.id, 0.0),
+            max(0.0, farthest if one.meaning is None else one.meaning),
+        )
+        for one in candidates
+    ]
 
 
 def _evidence(*, has_words: bool, has_meaning: bool) -> tuple[Evidence, Evidence]:
@@ -96,7 +113,7 @@ def _evidence(*, has_words: bool, has_meaning: bool) -> tuple[Evidence, Evidence
     return (FACT, TURN) if has_words else (FACT_BY_MEANING, TURN_BY_MEANING)
 
 
-def _lent(candidates: Sequence[Candidate]) -> dict[str, float]:
+def _lent(candidates: Sequence[Candidate], share: float) -> dict[str, float]:
     """Return what turns get from their neighbours, by id."""
     words = {
         (one.thread, one.place): one.words
@@ -104,8 +121,7 @@ def _lent(candidates: Sequence[Candidate]) -> dict[str, float]:
         if one.thread is not None and one.words is not None
     }
     return {
-        one.id: NEIGHBOUR_SHARE
-        * sum(words.get((one.thread, one.place + step), 0.0) for step in (-1, 1))
+        one.id: share * sum(words.get((one.thread, one.place + step), 0.0) for step in (-1, 1))
         for one in candidates
         if one.thread is not None
     }
