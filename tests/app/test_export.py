@@ -22,6 +22,7 @@ from remembrancer.core.access.keys import CreateKey
 from remembrancer.core.access.scopes import SCOPES
 from remembrancer.core.errors import Conflict, Forbidden, StoreUnavailable
 from remembrancer.core.ids import Namespace
+from remembrancer.core.values import DAY_MS
 from remembrancer.store.export import Scope
 from remembrancer.testing.faults import CrashPoint, Faults, FaultyStore
 
@@ -198,6 +199,20 @@ async def test_export_gives_keys_to_admin_only_and_leaves_them_out_when_asked() 
         export_scope(reader, all_namespaces=True)
     with pytest.raises(Forbidden, match="export:read"):
         export_scope(bench.caller())
+
+
+async def test_import_notes_its_moment_outside_the_ledger_once_for_what_is_new() -> None:
+    bench, twin = Bench(), Bench()
+    await settle(bench)
+    lines = await export(bench)
+    twin.runtime.advance(DAY_MS)
+    moment = twin.runtime.now_ms()
+    for _ in range(2):
+        await load(lines, twin)
+        rows = await twin.rows("SELECT * FROM imports")
+        assert rows == [{"namespace": "default", "imported_at": moment}]
+        twin.runtime.advance(DAY_MS)
+    assert await export(twin) == lines
 
 
 async def test_export_writes_nothing() -> None:

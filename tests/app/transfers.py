@@ -15,7 +15,7 @@ from remembrancer.store.export import Scope
 
 OWN = Scope(NAMESPACE)
 WHOLE = Scope(None)
-LARGE = "很长的内容，a long text. " * 13_000
+LARGE = "很长的内容，a long text. " * 15_000
 
 
 async def export(bench: Bench, scope: Scope = OWN) -> list[bytes]:

@@ -69,7 +69,7 @@ async def import_ledger(
     """
     survey = await _survey(app.sql, source, namespace, progress)
     if not dry_run:
-        writer = _Writer(app.sql, survey, await last_position(app.sql))
+        writer = _Writer(app, survey, await last_position(app.sql))
         read = survey.lines
         for line in Inspection().lines(source()):
             await writer.take(line)
@@ -156,8 +156,9 @@ def _occupied(namespace: str, how: str) -> Conflict:
 class _Writer:
     """The second walk: skips what is there, gathers the rest and writes it in batches."""
 
-    def __init__(self, sql: SqlStore, survey: _Survey, position: int) -> None:
-        self._sql = sql
+    def __init__(self, app: App, survey: _Survey, position: int) -> None:
+        self._sql = app.sql
+        self._now_ms = app.runtime.now_ms
         self._keeps_positions = survey.keeps_positions
         self._skip = dict(survey.present)
         self._position = position
@@ -200,6 +201,8 @@ class _Writer:
         )
         for stored in events:
             statements += await self._project(stored)
+        for namespace in sorted({stored.namespace for stored in events}):
+            statements.append(store.imported_statement(namespace, self._now_ms()))
         try:
             await self._sql.write(statements)
         except Conflict as clash:

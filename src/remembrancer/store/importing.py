@@ -100,6 +100,16 @@ def forgotten_statement(namespace: str, stream: str) -> Statement:
     return empty_bodies_statement(Namespace(namespace), Stream(stream))
 
 
+def imported_statement(namespace: str, at_ms: int) -> Statement:
+    """Return the statement that notes when a namespace was imported: outside the ledger, and no
+    part of an export. What came without counters of use counts as used then."""
+    return Statement(
+        "INSERT INTO imports (namespace, imported_at) VALUES (?, ?)"
+        " ON CONFLICT (namespace) DO UPDATE SET imported_at = excluded.imported_at",
+        (namespace, at_ms),
+    )
+
+
 async def record_before(sql: SqlStore, stored: StoredEvent) -> Fields:
     """Return the record that a stream in the ledger folds to, before an event of a file."""
     events = await ledger.read_stream(sql, Namespace(stored.namespace), Stream(stored.stream))
