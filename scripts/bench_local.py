@@ -249,13 +249,14 @@ def report(figures: dict[str, Any]) -> None:
                 name,
                 f"{each['p50_ms']:.2f}",
                 f"{each['p95_ms']:.2f}",
+                f"{each['cpu_ms']:.2f}" if part == "in_process" else "",
                 f"{each['p50_ms'] / unit:.1f}x",
                 f"<= {BUDGETS[name]:g}" if name in BUDGETS else "",
             )
             for name, each in figures[part].items()
         ]
         print()
-        print_table((part.replace("_", " "), "p50", "p95", "ratio", "budget p50"), rows)
+        print_table((part.replace("_", " "), "p50", "p95", "cpu", "ratio", "budget p50"), rows)
     start, python = figures["start"]["p50_ms"], figures["python_start"]["p50_ms"]
     print(
         f"\nstart to first answer: p50 {start:.0f} ms of {STARTS}, {start / python:.0f}x a Python"
