@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import socket
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -125,6 +126,17 @@ async def test_encoder_loads_and_encodes_beside_the_loop(
     encoder.close()
     assert len(threads) == 2
     assert threading.current_thread().name not in threads
+
+
+async def test_encoder_loads_with_the_network_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("the encoder went to the network")
+
+    for name in ("connect", "connect_ex", "sendto"):
+        monkeypatch.setattr(socket.socket, name, refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    encoder = SentenceEncoder(threads=0)
+    assert len((await encoder.embed(["咖啡"]))[0]) == ENCODER.dims
 
 
 async def test_encoder_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
