@@ -86,10 +86,11 @@ class Talk:
         return str(answer["item"]["id"])
 
     async def tables(self) -> dict[str, Any]:
-        """Every row that the ledger gave, and how long the ledger is."""
+        """Every row that the ledger gave, how long the ledger is, and the stored messages."""
         bench = Bench(sql=self.served.app.sql)
         [events] = await bench.rows("SELECT count(*) AS events FROM events")
-        return {**await bench.tables(), "events": events["events"]}
+        messages = await bench.rows("SELECT * FROM messages ORDER BY namespace, id")
+        return {**await bench.tables(), "events": events["events"], "messages": messages}
 
 
 @asynccontextmanager

@@ -59,6 +59,13 @@ WRITING: dict[str, tuple[str, dict[str, Any] | None]] = {
     "save_memory": ("/v1/memories", {"content": "喜欢喝茶", "fact_key": "profile:tea"}),
     "update_memory": ("/v1/memories/{memory}", {"content": "喜欢绿茶"}),
     "delete_memory": ("/v1/memories/{memory}", None),
+    "add_precious": ("/v1/precious", {"content": " 一字不改 "}),
+    "remove_precious": ("/v1/precious/{quote}?reason=旧", None),
+    "set_glossary": ("/v1/glossary", {"term": "星星", "definition": "暗号"}),
+    "update_glossary": ("/v1/glossary/{entry}", {"aliases": ["jargon"]}),
+    "remove_glossary": ("/v1/glossary/{entry}", None),
+    "set_digest": ("/v1/memory_boot", {"content": "喜欢喝茶"}),
+    "ingest_messages": ("/v1/messages/ingest", {"messages": [{"role": "user", "content": "好"}]}),
 }
 """Route → a request to it that changes something in the world of `settle`."""
 
@@ -79,6 +86,8 @@ async def _names(one: Talk, world: World) -> dict[str, str]:
     history = (await one.ask("GET", f"/v1/items/{world.gone}/history"))["events"]
     await one.make("lying", due=None)
     memory = await one.make("喜欢红茶", kind="memory")
+    quote = await one.ask("POST", "/v1/precious", {"content": "永远"})
+    entry = await one.ask("POST", "/v1/glossary", {"term": "黑话", "definition": "行话"})
     one.served.runtime.advance(30 * 86_400_000)
     return {
         "milk": world.milk,
@@ -88,6 +97,8 @@ async def _names(one: Talk, world: World) -> dict[str, str]:
         "cause": history[0]["cause"],
         "key": made["key"]["id"],
         "memory": memory,
+        "quote": quote["data"]["id"],
+        "entry": entry["data"]["id"],
     }
 
 

@@ -127,8 +127,8 @@ async def remove_glossary(
 ) -> Answer:
     """Remove an entry, by its id or by its term or an alias; undo brings it back.
 
-    *Shape:* `{"removed": true, "entry"}`. *Raises:* NotFound, InvalidInput.
-    *Promise:* two round trips.
+    *Shape:* `{"removed": true, "entry", "cause"}`, the cause for undo.
+    *Raises:* NotFound, InvalidInput. *Promise:* two round trips.
     """
     if (entry_id is None) == (term is None):
         raise InvalidInput(
@@ -149,7 +149,7 @@ async def remove_glossary(
         present = _require(found, entry_id or term or "", is_any=term is not None)
         head = ledger.heads(heads.rows).get(GLOSSARY, Head())
         return Plan(
-            answer={"removed": True, "entry": present.view},
+            answer={"removed": True, "entry": present.view, "cause": caller.cause},
             at_ms=app.runtime.now_ms(),
             edits=[_edit(head, present, rules.remove_entry(present))],
         )

@@ -98,8 +98,9 @@ async def list_precious(
 async def remove_precious(app: App, caller: Caller, precious_id: str, *, reason: str) -> Answer:
     """Remove a quote; the ledger keeps it with the reason, and undo brings it back.
 
-    *Shape:* `{"removed": true, "precious"}`. *Raises:* NotFound, InvalidInput without a reason,
-    LimitExceeded. *Promise:* two round trips.
+    *Shape:* `{"removed": true, "precious", "cause"}`, the cause for undo.
+    *Raises:* NotFound, InvalidInput without a reason, LimitExceeded.
+    *Promise:* two round trips.
     """
     reason = required_reason(reason, chars_max=limits.REASON_CHARS_MAX)
 
@@ -120,7 +121,7 @@ async def remove_precious(app: App, caller: Caller, precious_id: str, *, reason:
         draft = rules.remove_quote(present, precious_id, reason=reason)
         head = ledger.heads(heads.rows).get(PRECIOUS, Head())
         return Plan(
-            answer={"removed": True, "precious": quotes[0].view},
+            answer={"removed": True, "precious": quotes[0].view, "cause": caller.cause},
             at_ms=app.runtime.now_ms(),
             edits=[StreamEdit(PRECIOUS, head, present, (draft,))],
         )

@@ -26,9 +26,10 @@ get_focus_context semantic_search find_semantic_conflicts find_consolidation_can
 consolidate_memories load_context get_startup_context get_context_summary
 add_relation remove_relation item_history undo redo forget restore_item
 memory_search memory_list memory_get memory_delete memory_upsert memory_supersede memory_archive
-memory_export memory_create
+memory_export memory_create memory_boot memory_ingest memory_pin glossary_set digest_get digest_set
 """.split()
 OURS = {"get_artifact", "list_relations", "memory_restore"}
+OURS |= {"precious_list", "precious_remove", "glossary_list", "glossary_remove"}
 
 ESSENTIAL_TOKENS_MAX = 9_000
 ALL_TOKENS_MAX = 15_000
@@ -45,6 +46,8 @@ DESTRUCTIVE = {
     "delete_group",
     "forget",
     "remove_relation",
+    "precious_remove",
+    "glossary_remove",
     "consolidate_memories",
     "set_item_lifecycle_state",
 }

@@ -8,6 +8,10 @@ import pytest
 from tests.protocol.mcp.tools.agent import SERVER, Agent
 
 TASK, MEMORY, OTHER, GONE, LONG = "<task>", "<memory>", "<other>", "<gone>", "<artifact>"
+QUOTE = "<quote>"
+
+NO_EVENTS = {"mark_stale_candidates", "memory_ingest"}
+"""Tools that may write without an event: nothing to mark; messages are not in the ledger."""
 
 CALLS: dict[str, dict[str, Any]] = {
     "get_app_settings": {},
@@ -86,6 +90,16 @@ CALLS: dict[str, dict[str, Any]] = {
     "memory_archive": {"id": MEMORY},
     "memory_delete": {"id": MEMORY},
     "memory_restore": {"id": "<deleted memory>"},
+    "memory_boot": {},
+    "memory_ingest": {"messages": [{"role": "user", "content": "请记住：苹果星星-0428"}]},
+    "memory_pin": {"content": " 一字不改 "},
+    "precious_list": {"limit": 200},
+    "precious_remove": {"id": QUOTE, "reason": "说错了"},
+    "glossary_set": {"term": "星星", "definition": "暗号", "aliases": ["star"]},
+    "glossary_list": {},
+    "glossary_remove": {"term": "黑话"},
+    "digest_get": {},
+    "digest_set": {"content": "喜欢喝茶"},
 }
 
 
@@ -103,6 +117,8 @@ async def _prepared() -> tuple[Agent, dict[str, str]]:
     }
     long = (await agent.call("create_item", title="long", content="字" * 10_001))["item"]
     names[LONG] = long["artifact_id"]
+    names[QUOTE] = (await agent.call("memory_pin", content="永远记得"))["precious"]["id"]
+    await agent.call("glossary_set", term="黑话", definition="行话", aliases=["jargon"])
     await agent.call(
         "add_relation",
         source_id=names[TASK],
@@ -133,9 +149,7 @@ async def test_tool_works(name: str) -> None:
     before = await agent.bench.rows(events)
     await agent.call(name, **{key: _filled(value, names) for key, value in CALLS[name].items()})
     after = await agent.bench.rows(events)
-    assert (after == before) == SERVER.registry.tools[name].read_only or name == (
-        "mark_stale_candidates"
-    )
+    assert (after == before) == SERVER.registry.tools[name].read_only or name in NO_EVENTS
 
 
 @pytest.mark.parametrize(
