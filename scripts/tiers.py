@@ -27,17 +27,24 @@ PASSED, FOUND_NOTHING = 0, 5
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """One kind of test: `folder` lies in `tests/`, `seconds` is about what it takes on 2 cores."""
+    """One kind of test: `folder` lies in `tests/`, `seconds` is about what it takes on 2 cores.
+
+    A far tier stands in for another place than this machine; it runs when it is named, or `all`.
+    """
 
     name: str
     purpose: str
     seconds: int
     workers: int = 2
+    is_far: bool = False
 
     @property
     def folder(self) -> str:
         return f"tests/{self.name}"
 
+
+ALL = "all"
+"""What names every tier, the far ones included."""
 
 TIERS = (
     Tier("check", "the checkers themselves: each is shown a bad sample and must refuse it", 30),
@@ -49,9 +56,9 @@ TIERS = (
     Tier("protocol", "REST and MCP through the application, without a network", 60),
     Tier("cli", "the command line, here and on a remote server", 30),
     Tier("edge", "the Worker's own modules on stand-in bindings", 10),
-    Tier("pyodide", "the Worker's code in Pyodide, on real D1 and KV", 180, workers=1),
+    Tier("pyodide", "the Worker's code in Pyodide, on real D1 and KV", 180, workers=1, is_far=True),
     Tier("budgets", "round trips, rows read and rows written, counted", 60),
-    Tier("deploy", "the deploy command and the real wrangler against a stand-in account", 240),
+    Tier("deploy", "the deploy command and wrangler, on a stand-in account", 240, is_far=True),
     Tier("mcp", "official clients, conformance suite and Inspector against a real server", 90),
     Tier("e2e", "the installed program on loopback: concurrency, crashes, a day's session", 120),
 )
@@ -126,22 +133,27 @@ def report_coverage(scratch: Path) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Chooses tiers by name (all without one) and answers the exit code: 0 only for a green run."""
+    """Chooses tiers by name and answers the exit code: 0 only for a green run.
+
+    Without a name those of one machine run, with `all` every one.
+    """
     arguments, options = split_options(arguments)
     parser = argparse.ArgumentParser(prog="scripts/test", description="Runs the tests, by tiers.")
-    parser.add_argument("tiers", nargs="*", metavar="TIER", help="all, when none is named")
+    parser.add_argument("tiers", nargs="*", metavar="TIER", help="names, or all; else those near")
     parser.add_argument("--list", action="store_true", help="name the tiers and end")
     parser.add_argument("--coverage", action="store_true", help="show the branches not taken")
     chosen = parser.parse_args(arguments)
     known = {tier.name: tier for tier in TIERS}
-    unknown = [name for name in chosen.tiers if name not in known]
+    unknown = [name for name in chosen.tiers if name not in known and name != ALL]
     if unknown:
         parser.error(f"no tier is named {unknown[0]!r}; there are: {', '.join(known)}")
     if chosen.list:
         for tier in TIERS:
             print(f"{tier.name:<9} {tier.purpose} (about {tier.seconds} s)")
         return 0
-    names = chosen.tiers or [name for name in known if (ROOT / known[name].folder).is_dir()]
+    present = [name for name, tier in known.items() if (ROOT / tier.folder).is_dir()]
+    names = chosen.tiers or [name for name in present if not known[name].is_far]
+    names = present if ALL in names else names
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         options += COVERAGE * chosen.coverage

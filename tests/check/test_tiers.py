@@ -150,3 +150,20 @@ def test_async_tests_run_and_can_fail(root: Path, write_tree: Writer) -> None:
         check=False,
     )
     assert "2 failed, 3 passed" in done.stdout, done.stdout
+
+
+def test_far_tiers_run_when_named_or_all_and_not_by_default(
+    write_tree: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = ("core", "deploy", "pyodide")
+    monkeypatch.setattr(tiers, "ROOT", write_tree({f"tests/{name}/x.py": "" for name in folders}))
+    ran: list[list[str]] = []
+
+    def note(chosen: list[tiers.Tier], options: object, *, scratch: Path) -> tiers.Count:
+        del options, scratch
+        ran.append([tier.name for tier in chosen])
+        return tiers.Count(passed=1)
+
+    monkeypatch.setattr(tiers, "run_tiers", note)
+    assert [tiers.main([]), tiers.main(["all"]), tiers.main(["deploy"])] == [0, 0, 0]
+    assert ran == [["core"], ["core", "pyodide", "deploy"], ["deploy"]]
