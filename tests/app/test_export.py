@@ -43,7 +43,7 @@ async def test_export_imported_into_an_empty_store_exports_the_same_bytes(
     assert await twin.tables() == tables
 
 
-@settings(max_examples=20)
+@settings(max_examples=40)
 @given(script=commands, page=st.integers(1, 5), cut=st.integers(0, 30))
 async def test_import_in_small_batches_goes_on_after_an_interruption_anywhere(
     script: list[tuple[str, int, int]], page: int, cut: int
@@ -66,6 +66,24 @@ async def test_import_in_small_batches_goes_on_after_an_interruption_anywhere(
             twin.sql = sound
             await load(lines, twin)
     twin.sql = sound
+    assert await export(twin) == lines
+    assert await twin.tables() == await bench.tables()
+
+
+async def test_import_interrupted_between_batches_keeps_those_and_goes_on() -> None:
+    bench, twin = Bench(), Bench()
+    await settle(bench)
+    lines = await export(bench)
+    sound = twin.sql
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("remembrancer.app.importing.BATCH_EVENTS", 2)
+        twin.sql = FaultyStore(sound, Faults(crash=CrashPoint(4, write=3)))
+        with pytest.raises(StoreUnavailable):
+            await load(lines, twin)
+    twin.sql = sound
+    assert await twin.rows("SELECT count(*) AS events FROM events") == [{"events": 4}]
+    report = await import_ledger(twin.app, lambda: lines)
+    assert report["events_present"] == 4
     assert await export(twin) == lines
     assert await twin.tables() == await bench.tables()
 
