@@ -11,16 +11,17 @@ from typing import Final
 from remembrancer.app.state import App
 from remembrancer.core.items.query import ItemQuery
 from remembrancer.core.items.record import ItemRecord, References
-from remembrancer.core.memories.sameness import is_repetition, is_same_text
+from remembrancer.core.memories.sameness import repetition_key
 from remembrancer.core.memories.wording import is_kept_apart, whole_of
 from remembrancer.core.search.ranking import chosen_terms
+from remembrancer.core.text.fold import fold_key
 from remembrancer.core.text.segment import QUERY_TERMS_MAX, Term, query_terms
 from remembrancer.core.values import Caller
 from remembrancer.ports.sql import Outcome, Statement
 from remembrancer.store import search
 from remembrancer.store.item_filters import Asked
 
-_POOL: Final = 40
+_POOL: Final = 12
 """Matches that are compared. Our choice: a repetition holds all the words, so it comes first."""
 
 
@@ -51,11 +52,12 @@ async def find_repetition(
     statement = search.matches_statement(asked, chosen, [], limit=_POOL)
     [outcome] = await app.sql.read([statement])
     matches, references = search.matches_of(outcome.rows)
-    records = [match.record for match in matches]
-    for record in records:
-        if is_same_text(whole_of(record.fields), text) or is_kept_apart(record.fields, text):
+    folded, repeated = fold_key(text), repetition_key(text)
+    wholes = [(match.record, whole_of(match.record.fields)) for match in matches]
+    for record, whole in wholes:
+        if fold_key(whole) == folded or is_kept_apart(record.fields, text):
             return record, references
-    for record in records:
-        if record.fields.get("type") == type_ and is_repetition(whole_of(record.fields), text):
+    for record, whole in wholes:
+        if record.fields.get("type") == type_ and repetition_key(whole) == repeated:
             return record, references
     return None
