@@ -148,8 +148,9 @@ async def quick_capture(app: App, caller: Caller, text: str, given: ItemInput) -
     captured = parse_capture(text)
     if given.get("kind", captured.kind) != "task":
         # Before its markers are read: a secret may hold the signs of one.
-        text = redact(text)
-        captured = parse_capture(text)
+        safe = redact(text)
+        captured = captured if safe == text else parse_capture(safe)
+        text = safe
     filled: ItemInput = {
         "title": captured.title,
         "content": captured.content or None,
