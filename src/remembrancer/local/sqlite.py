@@ -170,9 +170,9 @@ class SqliteStore:
     def _take_reader(self) -> SqliteConnection:
         """Take the reader used last, whose cache is warm; without threads the writer reads too."""
         if self._is_inline:
-            writer = self._open_writer()
-            writer.raw.execute("PRAGMA query_only = ON")
-            return writer
+            # Not made read-only: the verb of each statement was checked, and the switch would
+            # make SQLite prepare every statement anew.
+            return self._open_writer()
         if self._idle:
             return self._idle.pop()
         reader = SqliteConnection(self.path, self._options, is_reader=True)
@@ -180,9 +180,7 @@ class SqliteStore:
         return reader
 
     def _give_back(self, reader: SqliteConnection) -> None:
-        if self._is_inline:
-            reader.raw.execute("PRAGMA query_only = OFF")
-        else:
+        if not self._is_inline:
             self._idle.append(reader)
 
 
