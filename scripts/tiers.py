@@ -105,7 +105,9 @@ def run_tier(tier: Tier, options: Sequence[str], *, scratch: Path) -> Count:
     command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", tier.folder]
     if tier.workers > 1:
         command += ["-n", str(tier.workers), "--dist", "loadfile"]
-    environment = {**os.environ, "COVERAGE_FILE": str(scratch / f".coverage.{tier.name}")}
+    # One order of sets in every worker: a set in a test's id must not differ between them.
+    fixed = {"COVERAGE_FILE": str(scratch / f".coverage.{tier.name}"), "PYTHONHASHSEED": "0"}
+    environment = {**os.environ, **fixed}
     done = subprocess.run([*command, *options], cwd=ROOT, env=environment, check=False)
     return read_report(report, done.returncode)
 

@@ -47,7 +47,7 @@ def test_telling_falls_with_the_documents_and_for_pairs_nobody_holds() -> None:
         ("喜欢咖啡", {"喜欢", "咖啡"}, 0.85, 0.97),
         ("!!!", set(), 0.0, 0.0),
     ],
-    ids=str,
+    ids=lambda value: str(sorted(value) if isinstance(value, set) else value),
 )
 def test_score_is_the_share_of_words_held(
     query: str, held: set[str], low: float, high: float
