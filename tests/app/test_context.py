@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.builders import Bench, id_of
 
@@ -15,7 +17,8 @@ from remembrancer.app.projects import delete_project, upsert_project
 from remembrancer.app.topics import set_canonical_item, upsert_topic
 from remembrancer.core.context.levels import ContextRequest
 from remembrancer.core.errors import InvalidInput, NotFound
-from remembrancer.core.values import DAY_MS, HOUR_MS, JSON
+from remembrancer.core.text.tokens import estimate_tokens
+from remembrancer.core.values import DAY_MS, HOUR_MS, JSON, canonical_json
 from remembrancer.testing.stores import CountingStore
 
 MARKS = ("source", "generated_at")
@@ -384,3 +387,32 @@ async def test_brief_view_keeps_a_startup_priority_of_zero() -> None:
     )
     [item] = bundle["active_items"] if isinstance(bundle["active_items"], list) else []
     assert isinstance(item, dict) and item["startup_priority"] == 0
+
+
+@pytest.mark.parametrize("max_tokens", [200, 300, 500, 900])
+@pytest.mark.parametrize(
+    "request_",
+    [
+        ContextRequest(level="startup"),
+        ContextRequest(level="topic_summary", topic="工作"),
+        ContextRequest(level="project", project="记忆项目", include_history=True),
+        ContextRequest(level="raw_memories"),
+    ],
+    ids=lambda request: request.level,
+)
+async def test_budget_holds_at_every_level_and_names_what_it_left_out(
+    request_: ContextRequest, max_tokens: int
+) -> None:
+    bench = await furnished()
+    long = "长" * 200
+    await upsert_topic(bench.app, bench.caller(), slug="工作", name="工作", description=long * 10)
+    await upsert_project(bench.app, bench.caller(), slug="记忆项目", description=long * 10)
+    await set_active_objective(bench.app, bench.caller(), project="记忆项目", title=long)
+    for number in range(8):
+        text = f"{number}{long[:150]} +记忆项目 @工作 due:明天"
+        await quick_capture(bench.app, bench.caller(), text, {"content": long * 20})
+    whole = await load_context(bench.app, bench.caller(), request_)
+    bundle = await load_context(bench.app, bench.caller(), replace(request_, max_tokens=max_tokens))
+    assert estimate_tokens(canonical_json(bundle)) <= max_tokens
+    assert bundle["left_out"]
+    assert bundle.keys() >= whole.keys() - {"tokens", "left_out"}

@@ -26,6 +26,27 @@ ORDER: Final[Mapping[str, Sequence[str]]] = MappingProxyType(
 )
 """Level → its lists, the first to be shortened first; each loses its last entries first."""
 
+PARTS: Final[Mapping[str, Sequence[tuple[str, ...]]]] = MappingProxyType(
+    {
+        "startup": (
+            ("current_focus", "replaced_items"),
+            ("current_focus", "recurring_systems"),
+            ("current_focus", "blockers"),
+            ("current_focus", "strategic_focus"),
+            ("current_focus", "objective"),
+            ("current_focus", "project"),
+            ("current_focus",),
+            ("profile",),
+        ),
+        "topic_summary": (("group", "description"), ("summary", "top_item"), ("canonical_item",)),
+        "project": (("project", "description"), ("active_objective",)),
+    }
+)
+"""Level → what goes, in this order, when the lists are gone and the bundle is still too large.
+
+What says the same twice goes before what says it once; who the user is goes last.
+"""
+
 CONTENT_TOKENS: Final = 120
 """Tokens an item's content keeps once whole contents no longer fit. Our choice."""
 
@@ -33,8 +54,9 @@ CONTENT_TOKENS: Final = 120
 def trim_bundle(bundle: Mapping[str, JSON], max_tokens: int | None) -> dict[str, JSON]:
     """Return the bundle within the budget.
 
-    *Shape:* the same bundle when it fits or no budget is given; else with `left_out`, list name →
-    number of entries, and `tokens`. Long contents are shortened before anything is dropped.
+    *Shape:* the same bundle when it fits or no budget is given; else with `left_out`, name of a
+    list or part (`current_focus.blockers`) → number of entries, and `tokens`.
+    Long contents are shortened before anything is dropped.
     *Raises:* InvalidInput below the smallest budget.
     """
     result = dict(bundle)
@@ -61,8 +83,27 @@ def trim_bundle(bundle: Mapping[str, JSON], max_tokens: int | None) -> dict[str,
         dropped = _entries_to_drop(result, entries, max_tokens)
         result[name] = entries[: len(entries) - dropped]
         left_out[name] = dropped
+    for path in PARTS.get(level, ()):
+        if _size(result) <= max_tokens:
+            break
+        result, dropped = _without(result, path)
+        if dropped:
+            left_out[".".join(path)] = dropped
     result["tokens"] = _size(result)
     return result
+
+
+def _without(bundle: Mapping[str, JSON], path: tuple[str, ...]) -> tuple[dict[str, JSON], int]:
+    """Return the bundle with one part emptied, and how many entries it had."""
+    name, *rest = path
+    result, value = dict(bundle), bundle.get(name)
+    if rest and isinstance(value, dict):
+        result[name], dropped = _without(value, tuple(rest))
+        return result, dropped
+    if rest or value is None or value == []:
+        return result, 0
+    result[name] = [] if isinstance(value, list) else None
+    return result, len(value) if isinstance(value, list) else 1
 
 
 def _entries_to_drop(bundle: Mapping[str, JSON], entries: list[JSON], max_tokens: int) -> int:
