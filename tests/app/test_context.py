@@ -416,3 +416,22 @@ async def test_budget_holds_at_every_level_and_names_what_it_left_out(
     assert estimate_tokens(canonical_json(bundle)) <= max_tokens
     assert bundle["left_out"]
     assert bundle.keys() >= whole.keys() - {"tokens", "left_out"}
+
+
+async def test_paging_raw_memories_within_a_budget_skips_nothing() -> None:
+    bench = Bench()
+    made = {
+        id_of(await quick_capture(bench.app, bench.caller(), f"事项 {number} " + "长" * 60, {}))
+        for number in range(25)
+    }
+    seen: list[str] = []
+    request = ContextRequest(level="raw_memories", limit=10, max_tokens=700)
+    for _ in range(40):
+        bundle = await load_context(bench.app, bench.caller(), request)
+        items = bundle["items"]
+        assert isinstance(items, list) and items
+        seen += [str(item["id"]) for item in items if isinstance(item, dict)]
+        if bundle["next_cursor"] is None:
+            break
+        request = replace(request, cursor=str(bundle["next_cursor"]))
+    assert len(seen) == len(made) and set(seen) == made

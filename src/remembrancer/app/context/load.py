@@ -5,6 +5,7 @@ Startup → topic summary → project → raw memories; each level is built by i
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from remembrancer.app.commit import Answer
@@ -78,28 +79,51 @@ async def get_context_summary(
 async def _raw(app: App, caller: Caller, request: ContextRequest) -> Answer:
     topics = (*request.topics, *([request.topic] if request.topic else []))
     projects = (*request.projects, *([request.project] if request.project else []))
-    listed = await list_items(
-        app,
-        caller,
-        ItemQuery(
-            kinds=request.kinds,
-            types=request.types,
-            pinned=request.is_pinned,
-            startup_priority_min=request.startup_priority_min,
-            startup_priority_max=request.startup_priority_max,
-            projects=projects,
-            topics=(*topics, PROFILE_SLUG) if request.is_profile else topics,
-            tags=request.tags,
-            current_only=request.current_only and not request.include_history,
-            limit=request.limit,
-            cursor=request.cursor,
-            sort="startup",
-        ),
+    query = ItemQuery(
+        kinds=request.kinds,
+        types=request.types,
+        pinned=request.is_pinned,
+        startup_priority_min=request.startup_priority_min,
+        startup_priority_max=request.startup_priority_max,
+        projects=projects,
+        topics=(*topics, PROFILE_SLUG) if request.is_profile else topics,
+        tags=request.tags,
+        current_only=request.current_only and not request.include_history,
+        limit=request.limit,
+        cursor=request.cursor,
+        sort="startup",
     )
+    bundle = await _raw_page(app, caller, query, request)
+    asked = bundle["count"]
+    # The cursor of a page that was trimmed would skip what was left out, and the one of a shorter
+    # page takes room as well: so shorter pages are read until one fits with its own.
+    while (dropped := _items_left_out(bundle)) and bundle["items"]:
+        query = replace(query, limit=_count(bundle) - dropped)
+        bundle = await _raw_page(app, caller, query, request)
+    if dropped:
+        return {**bundle, "next_cursor": request.cursor}
+    if isinstance(asked, int) and asked > _count(bundle):
+        bundle["left_out"] = {"items": asked - _count(bundle)}
+    return bundle
+
+
+def _count(bundle: Answer) -> int:
+    count = bundle["count"]
+    assert isinstance(count, int)
+    return count
+
+
+def _items_left_out(bundle: Answer) -> int:
+    left_out = bundle.get("left_out")
+    dropped = left_out.get("items", 0) if isinstance(left_out, dict) else 0
+    return dropped if isinstance(dropped, int) else 0
+
+
+async def _raw_page(app: App, caller: Caller, query: ItemQuery, request: ContextRequest) -> Answer:
     bundle: Answer = {
         "level": "raw_memories",
         "source": "d1",
         "generated_at": format_iso(app.runtime.now_ms()),
-        **listed,
+        **await list_items(app, caller, query),
     }
     return trim_bundle(bundle, request.max_tokens)
