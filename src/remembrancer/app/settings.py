@@ -13,9 +13,16 @@ from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import ConfigDict, Field, SecretStr, ValidationError
 from pydantic.functional_validators import AfterValidator, BeforeValidator
 
+from remembrancer.app.setting_groups import (
+    About,
+    DistillSettings,
+    PromptCacheSettings,
+    RecallSettings,
+    UpstreamSettings,
+)
 from remembrancer.core import limits
 from remembrancer.core.access.tokens import equal_secrets
 from remembrancer.core.dates.zones import load_zone
@@ -37,14 +44,6 @@ _SHOWN_CHARS: Final = 60
 """Characters of a wrong value that a message repeats. Our choice."""
 
 _PRINTABLE: Final = re.compile(r"[!-~]{1,512}")
-
-
-@dataclass(frozen=True, slots=True)
-class About:
-    """What a person must know of a setting: what it accepts, and whether it is a secret."""
-
-    accepts: str
-    secret: bool = False
 
 
 def _parse_key(value: SecretStr | None) -> SecretStr | None:
@@ -83,7 +82,7 @@ Key = Annotated[SecretStr | None, AfterValidator(_parse_key), _KEY]
 """An access key of the environment; None when it is not set."""
 
 
-class Settings(BaseModel):
+class Settings(UpstreamSettings, PromptCacheSettings, RecallSettings, DistillSettings):
     """Every environment setting that has an effect, typed and checked.
 
     *Promise:* immutable; `repr` and `str` never show a secret.
@@ -225,8 +224,18 @@ def describe_settings(settings: Settings) -> list[SettingInfo]:
 
 
 def _about(name: str) -> About:
-    marks = Settings.model_fields[name].metadata
-    return next(mark for mark in marks if isinstance(mark, About))
+    """Return what is known of a field; what a number accepts follows from its bounds."""
+    field = Settings.model_fields[name]
+    for mark in field.metadata:
+        if isinstance(mark, About):
+            return mark
+    if isinstance(field.default, bool):
+        return About("true or false")
+    bounds: dict[str, float] = {}
+    for mark in field.metadata:
+        bounds |= {side: getattr(mark, side) for side in ("ge", "le") if hasattr(mark, side)}
+    kind = "a whole number" if isinstance(field.default, int) else "a number"
+    return About(f"{kind} from {bounds['ge']} to {bounds['le']}")
 
 
 def _describe(settings: Settings, name: str) -> SettingInfo:
@@ -248,7 +257,12 @@ def _describe(settings: Settings, name: str) -> SettingInfo:
 def _type_word(default: object, about: About) -> str:
     if about.secret:
         return "secret"
-    words: dict[type, str] = {bool: "boolean", int: "integer", tuple: "list"}
+    words: dict[type, str] = {
+        bool: "boolean",
+        int: "integer",
+        float: "number",
+        tuple: "list",
+    }
     return words.get(type(default), "text")
 
 

@@ -8,8 +8,12 @@ from remembrancer.app.context.cache import FirstLevel
 from remembrancer.app.settings import Settings
 from remembrancer.app.turnstile import Turnstile
 from remembrancer.ports.kv import KeyValue
+from remembrancer.ports.models import ChatModel, Embedder, Reranker
+from remembrancer.ports.outbound import Outbound
+from remembrancer.ports.queue import JobQueue
 from remembrancer.ports.runtime import Runtime
 from remembrancer.ports.sql import SqlStore
+from remembrancer.ports.vectors import VectorIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +23,9 @@ class App:
     A request that sends a bookmark works on a copy whose `sql` is that session (made with
     `dataclasses.replace`, so that the copies share the turnstile and the first level of
     the bundle cache).
+    *Shape:* what a deployment may do without is None there: `embedder` and `vectors` (then search
+    is by words), `vectors_next` (but while another model's index is made), `reranker`, `chat`,
+    `outbound` and `queue`.
     """
 
     sql: SqlStore
@@ -27,3 +34,10 @@ class App:
     settings: Settings
     turnstile: Turnstile = field(default_factory=Turnstile)
     bundles: FirstLevel = field(default_factory=FirstLevel)
+    embedder: Embedder | None = None
+    vectors: VectorIndex | None = None
+    vectors_next: VectorIndex | None = None
+    reranker: Reranker | None = None
+    chat: ChatModel | None = None
+    outbound: Outbound | None = None
+    queue: JobQueue | None = None

@@ -1,19 +1,20 @@
-"""Embedders for tests: one that hashes words, and one that fails as often as it is told.
+"""Models for tests: an embedder that hashes words, a chat model and a reranker that are scripted.
 
-Texts with the same words are near, nothing is understood. Every ring's tests import it.
+Each can be made to fail. Texts with the same words are near, nothing is understood. Tests of every
+ring import it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from remembrancer.core.errors import LimitExceeded, UpstreamFailed
 from remembrancer.core.text.segment import index_terms
 from remembrancer.core.vectorcheck import EMBED_CHARS_MAX, check_texts
-from remembrancer.ports.models import Embedder, EmbeddingModel, Vector
+from remembrancer.ports.models import Completion, Embedder, EmbeddingModel, Prompt, Vector
 
 HASHED_DIMS: Final = 64
 """Dimensions unless asked otherwise: few, so that tests are quick."""
@@ -76,3 +77,41 @@ class FaultyEmbedder:
         if self.fail_every and self.calls % self.fail_every == 0:
             raise UpstreamFailed("the embedder fails on purpose")
         return await self.inner.embed(texts)
+
+
+class ScriptedModel:
+    """The chat model port whose answers a function gives; it may raise.
+
+    *Shape:* `asked` every prompt, in order; `fail_every` n makes each n-th call raise.
+    """
+
+    def __init__(
+        self, answer: Callable[[Prompt], str | Completion], *, fail_every: int = 0
+    ) -> None:
+        self.answer = answer
+        self.asked: list[Prompt] = []
+        self.fail_every = fail_every
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        """Answer, unless this call's turn to fail has come."""
+        self.asked.append(prompt)
+        if self.fail_every and len(self.asked) % self.fail_every == 0:
+            raise UpstreamFailed("the model fails on purpose")
+        answer = self.answer(prompt)
+        return answer if isinstance(answer, Completion) else Completion(answer)
+
+
+class ScriptedReranker:
+    """The reranker port whose scores a function gives. *Shape:* `calls` counts."""
+
+    def __init__(self, score: Callable[[str, str], float], *, fail_every: int = 0) -> None:
+        self.score = score
+        self.calls = 0
+        self.fail_every = fail_every
+
+    async def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Score each text, unless this call's turn to fail has come."""
+        self.calls += 1
+        if self.fail_every and self.calls % self.fail_every == 0:
+            raise UpstreamFailed("the reranker fails on purpose")
+        return [self.score(query, text) for text in texts]
