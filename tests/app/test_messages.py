@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from typing import cast
 
 import pytest
 from tests.builders import Bench
 
 from remembrancer.app.messages import ingest_messages
+from remembrancer.app.search import search_items
 from remembrancer.core import limits
-from remembrancer.core.errors import InvalidInput, LimitExceeded
+from remembrancer.core.errors import InvalidInput, LimitExceeded, StoreUnavailable
 from remembrancer.core.messages import ONCE_MS, ROLES, Message
 from remembrancer.core.values import JSON
+from remembrancer.testing.faults import CrashPoint, Faults, FaultyStore
 from remembrancer.testing.stores import CountingStore, memory_store
 
 TURN = [Message("user", "请记住：我的测试暗号是苹果星星-0428。"), Message("assistant", "好的。")]
@@ -21,6 +25,12 @@ def ids_in(answer: dict[str, JSON]) -> list[JSON]:
     ids = answer["message_ids"]
     assert isinstance(ids, list)
     return ids
+
+
+def saved_of(answer: dict[str, JSON]) -> list[dict[str, JSON]]:
+    saved = answer["saved"]
+    assert isinstance(saved, list)
+    return [one for one in saved if isinstance(one, dict)]
 
 
 async def count(bench: Bench) -> int:
@@ -39,7 +49,10 @@ async def test_messages_are_stored_in_order_with_their_ids() -> None:
         (one.role, one.content) for one in TURN
     ]
     assert {row["source"] for row in rows} == {"chatbox"}
-    assert await bench.rows("SELECT * FROM events") == []
+    events = await bench.rows("SELECT * FROM events")
+    assert [event["stream"] for event in events] == [
+        f"item/{one['id']}" for one in saved_of(answer)
+    ]
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -147,8 +160,16 @@ async def test_place_is_text_of_a_bounded_length(field: str) -> None:
 async def test_storing_costs_one_read_and_one_write() -> None:
     store = CountingStore(memory_store())
     bench = Bench(sql=store)
-    await ingest_messages(bench.app, bench.caller(), TURN)
+    await ingest_messages(bench.app, bench.caller(), [Message("user", "今天天气真好")])
     assert (store.counts.reads, store.counts.writes) == (1, 1)
+
+
+async def test_a_wish_costs_at_most_two_reads_more() -> None:
+    store = CountingStore(memory_store())
+    bench = Bench(sql=store)
+    await ingest_messages(bench.app, bench.caller(), TURN)
+    assert store.counts.reads <= 3
+    assert store.counts.writes == 1
 
 
 SECRET = "sk-" + "proj-Abc123Def456Ghi789Jkl012Mno345"
@@ -162,3 +183,73 @@ async def test_secret_in_a_message_is_stored_nowhere() -> None:
     [row] = await bench.rows("SELECT content FROM messages")
     assert SECRET not in repr((row, answer))
     assert "[redacted:" in str(row["content"])
+
+
+async def saved_in(bench: Bench, *messages: Message) -> list[dict[str, JSON]]:
+    return saved_of(await ingest_messages(bench.app, bench.caller(), messages))
+
+
+async def test_what_a_user_asks_to_be_remembered_is_saved_with_its_message() -> None:
+    bench = Bench()
+    answer = await ingest_messages(bench.app, bench.caller(), TURN)
+    [saved] = saved_of(answer)
+    assert (saved["content"], saved["outcome"]) == ("我的测试暗号是苹果星星-0428", "created")
+    [row] = await bench.rows("SELECT * FROM items")
+    assert (row["id"], row["authored_by"], row["type"]) == (saved["id"], "human", "fact")
+    assert row["source_message_ids"] == json.dumps(ids_in(answer)[:1])
+    found = await search_items(bench.app, bench.caller(), "我的测试暗号是什么？")
+    assert (
+        cast("list[dict[str, dict[str, JSON]]]", found["matches"])[0]["item"]["id"] == saved["id"]
+    )
+
+
+async def test_wish_of_an_agent_is_still_the_persons() -> None:
+    bench = Bench()
+    await ingest_messages(bench.app, bench.caller(actor="agent:claude"), TURN)
+    [row] = await bench.rows("SELECT * FROM items")
+    assert row["authored_by"] == "human"
+
+
+async def test_wish_that_is_known_is_seen_and_a_repeated_message_asks_nothing() -> None:
+    bench = Bench()
+    await saved_in(bench, *TURN)
+    assert await saved_in(bench, *TURN) == []
+    [again] = await saved_in(bench, Message("user", "記一下：我的测试暗号是苹果星星-0428"))
+    assert again["outcome"] == "seen"
+    assert len(await bench.rows("SELECT * FROM items")) == 1
+
+
+@pytest.mark.parametrize("role", ["system", "assistant", "tool"])
+async def test_only_a_users_message_asks(role: str) -> None:
+    bench = Bench()
+    assert await saved_in(bench, Message(role, "请记住：我吃素。")) == []
+    assert await bench.rows("SELECT * FROM items") == []
+
+
+async def test_message_and_its_wish_are_written_together_or_not_at_all() -> None:
+    store = FaultyStore(memory_store(), Faults())
+    bench = Bench(sql=store)
+    for statement in range(40):
+        store.faults = Faults(crash=CrashPoint(statement))
+        try:
+            await ingest_messages(bench.app, bench.caller(), TURN)
+        except StoreUnavailable:
+            assert await count(bench) == 0
+            assert await bench.rows("SELECT * FROM items") == []
+        else:
+            break
+    else:
+        pytest.fail("the batch has more statements than this test crashes at")
+    assert await count(bench) == 2
+    assert len(await bench.rows("SELECT * FROM items")) == 1
+    assert statement > 3
+
+
+async def test_secret_in_a_wish_is_not_kept() -> None:
+    bench = Bench()
+    await saved_in(
+        bench,
+        Message("user", "请记住：我的 OpenAI key 是 sk-proj-abcdefghijklmnopqrstuvwxyz0123456789"),
+    )
+    rows = await bench.rows("SELECT title FROM items UNION ALL SELECT content FROM messages")
+    assert rows and all("abcdefghijkl" not in str(row) for row in rows)

@@ -1,6 +1,7 @@
 """Use case of storing chat messages: each once, all of a call or none.
 
-Facts are not distilled from them here; that is the work of the jobs.
+What a user's message asks to be remembered is saved in the same batch; other facts are not
+distilled from them here: that is the work of the jobs.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from remembrancer.app.commit import Answer, Plan, write
+from remembrancer.app.memories.remember import plan_wishes, wishes_of
 from remembrancer.app.state import App
 from remembrancer.core.messages import Message, check_messages, check_place, client_hashes
 from remembrancer.core.values import Caller
@@ -25,10 +27,12 @@ async def ingest_messages(
 ) -> Answer:
     """Store messages in their order; one that is sent again soon after is the same message.
 
-    *Shape:* `{"conversation_id", "message_ids", "stored", "repeated"}`, an id for each message
-    as sent; without a `conversation_id` they belong to the namespace's endless conversation.
+    *Shape:* `{"conversation_id", "message_ids", "stored", "repeated", "saved"}`, an id for each
+    message as sent, and for each statement that a new one of a user's asks to be remembered
+    `{"id", "content", "outcome"}`; without a `conversation_id` they belong to the namespace's
+    endless conversation.
     *Raises:* InvalidInput naming the message and its unknown role, LimitExceeded.
-    *Promise:* two round trips; all or none.
+    *Promise:* two round trips, and two for each statement to remember; all or none.
     """
     checked = check_messages(messages)
     conversation = f"{caller.namespace}:default"
@@ -50,17 +54,25 @@ async def ingest_messages(
                 id_ = app.runtime.new_id("msg")
                 new.append(NewMessage(id_, message.role, message.content, hash_))
             ids.append(id_)
+        wishes = wishes_of([(one.id, one.content) for one in new if one.role == "user"])
+        remembering = await plan_wishes(app, caller, wishes)
         answer: Answer = {
             "conversation_id": conversation,
             "message_ids": [*ids],
             "stored": len(new),
             "repeated": len(ids) - len(new),
+            **remembering.answer,
         }
         if not new:
             return Plan(answer, now_ms)
         statement = store.store_statement(
             caller.namespace, new, conversation_id=conversation, source=origin, at_ms=now_ms
         )
-        return Plan(answer, now_ms, extra=[statement])
+        return Plan(
+            answer,
+            remembering.at_ms,
+            edits=remembering.edits,
+            extra=[statement, *remembering.extra],
+        )
 
     return await write(app, caller, decide)

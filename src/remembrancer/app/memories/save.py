@@ -260,6 +260,15 @@ async def _decide_unkeyed(saving: _Saving) -> Plan:
     return saving.made(around)
 
 
+async def plan_memory(app: App, caller: Caller, new: NewMemory) -> Plan:
+    """Decide on a statement without a key, for a caller that writes more in the same batch.
+
+    *Shape:* the plan's answer is that of `save_memory`; no key in `given`. *Promise:* at most two
+    round trips; touches no stream that another statement's plan may touch.
+    """
+    return await _decide_unkeyed(_saving(app, caller, new))
+
+
 async def supersede_memory(
     app: App, caller: Caller, old_id: str, new: NewMemory, *, reason: str | None = None
 ) -> Answer:

@@ -44,6 +44,14 @@ class IngestBody(Named):
     )
 
 
+class Saved(Shape):
+    """A statement that a user's message asked to be remembered; `seen`: it was known already."""
+
+    id: str
+    content: str
+    outcome: Literal["created", "seen"]
+
+
 class IngestAnswer(Shape):
     """An id for each message as sent; `repeated` ones were stored before."""
 
@@ -51,6 +59,7 @@ class IngestAnswer(Shape):
     message_ids: list[str]
     stored: int
     repeated: int
+    saved: list[Saved]
 
 
 async def _ingest(call: Call[None, IngestBody]) -> Answer:
@@ -74,7 +83,8 @@ ROUTES: Final = (
         area="messages",
         summary="Store chat messages, each once",
         description="All of them or none: an unknown role is refused by name. A message that is "
-        "sent again within ten minutes is the same message.",
+        "sent again within ten minutes is the same message. What a user asks to be remembered "
+        "(“请记住：…”, “remember that …”) is saved at once.",
         scope="memory:write",
         body=IngestBody,
         response=IngestAnswer,

@@ -160,11 +160,21 @@ TOOLS: Final[tuple[Tool[App, Any], ...]] = (
     Tool(
         name="memory_ingest",
         title="Store messages",
-        description="Store chat messages, each once. They become memories later; what must be "
-        "known now goes to capture_context.",
+        description="Store chat messages, each once. They become memories later; what a user asks "
+        "to be remembered (“remember that …”) is saved at once, see `saved`.",
         handler=_ingest,
         arguments=Ingest,
-        result=results.record({"conversation_id": results.TEXT, "message_ids": results.IDS}),
+        result=results.record(
+            {
+                "conversation_id": results.TEXT,
+                "message_ids": results.IDS,
+                "saved": results.listed(
+                    results.record(
+                        {"id": results.TEXT, "content": results.TEXT, "outcome": results.TEXT}
+                    )
+                ),
+            }
+        ),
         scope="memory:write",
         toolsets=_MEMORY,
     ),
