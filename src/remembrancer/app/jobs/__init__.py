@@ -1,0 +1,1 @@
+"""Jobs: what is done without anybody asking, on one frame."""

@@ -1,0 +1,252 @@
+"""Running a job: its lease, its run's record, what follows a failure.
+
+One place for cron, queue, panel, command line and REST. When a run is due is `app.jobs.schedule`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from remembrancer.app.commit import Answer
+from remembrancer.app.jobs.catalogue import require_job
+from remembrancer.app.jobs.frame import (
+    LEASE_MS,
+    STATEMENTS_MAX,
+    Asked,
+    Budget,
+    Job,
+    JobContext,
+    JobReport,
+    LeaseLost,
+)
+from remembrancer.app.state import App
+from remembrancer.core.errors import CODES, Conflict, RemembrancerError
+from remembrancer.core.ids import Namespace
+from remembrancer.core.jobs import backoff
+from remembrancer.core.values import JSON, Caller
+from remembrancer.ports.queue import JobMessage
+from remembrancer.ports.sql import Outcome, SqlStore, Statement
+from remembrancer.store import jobs as store
+from remembrancer.store.jobs import Failure, JobState
+
+Trigger = Literal["cron", "queue", "hand", "catch-up", "retry"]
+"""What started a run."""
+
+PIECES_MAX: Final = 10_000
+"""Pieces of one run where nothing bounds it; the last one is as good as the first. Our choice."""
+
+
+async def run_job(
+    app: App,
+    name: str,
+    namespace: Namespace,
+    *,
+    asked: Asked | None = None,
+    trigger: Trigger = "hand",
+) -> Answer:
+    """Run a job of the catalogue now, in this namespace. *Raises:* NotFound; as `run`."""
+    return await run(app, require_job(name), namespace, asked=asked, trigger=trigger)
+
+
+async def run(
+    app: App,
+    job: Job,
+    namespace: Namespace,
+    *,
+    asked: Asked | None = None,
+    trigger: Trigger = "hand",
+) -> Answer:
+    """Run a job now, unless nothing is to be done or something stands against it.
+
+    *Shape:* `{"job", "status", "run_id", "counts"}`; status is `done`, `failed`, `lost`, or, when
+    no run began, `nothing`, `paused`, `waiting` (for its next try), `dead`, `busy`; a bounded run
+    that left work says `"more": true`. *Raises:* by hand what failed, otherwise nothing of ours
+    but StoreUnavailable. *Promise:* without work nothing is written and no model is asked.
+    """
+    now_ms = app.runtime.now_ms()
+    run_id = app.runtime.new_id("run")
+    sql = _Counted(app.sql, Budget())
+    ctx = JobContext(
+        app=replace(app, sql=sql),
+        caller=Caller(namespace, f"job:{job.name}", run_id),
+        job=job.name,
+        namespace=namespace,
+        run_id=run_id,
+        now_ms=now_ms,
+        asked=asked or Asked(),
+        budget=sql.budget,
+    )
+    [outcome] = await app.sql.read([store.states_statement(namespace, job.name)])
+    state = store.states_of(outcome.rows).get(job.name, JobState(job.name))
+    refused = None if ctx.force else _standing(state, trigger, now_ms)
+    if refused is not None:
+        return _not_run(job, refused)
+    pending = await job.load().pending(ctx)
+    if not any(pending.values()):
+        if state.attempts and state.owner is None:
+            await app.sql.write([store.calm_statement(namespace, job.name)])
+        return _not_run(job, "nothing")
+    taken = await app.sql.write(
+        store.take_statements(
+            ctx.lease,
+            started_by=trigger,
+            attempt=state.attempts + 1,
+            now_ms=now_ms,
+            until_ms=now_ms + LEASE_MS,
+        )
+    )
+    if not taken[0].rows:
+        return _not_run(job, "busy")
+    return await _Run(app, job, ctx, state, trigger).run()
+
+
+async def handle_message(app: App, message: JobMessage) -> Answer:
+    """Do what a word of the queue is about: one piece of the work, and another word for the rest.
+
+    *Shape:* as `run`. *Raises:* NotFound, StoreUnavailable. *Promise:* twice, late or out of order
+    makes no difference: what there is to do is read from the store.
+    """
+    dates = message.body.get("dates", [])
+    asked = Asked(
+        dates=tuple(str(one) for one in dates) if isinstance(dates, list) else (),
+        pieces_max=1,
+    )
+    namespace = Namespace(message.namespace)
+    return await run_job(app, message.kind, namespace, asked=asked, trigger="queue")
+
+
+def message_of(job: str, namespace: Namespace, asked: Asked) -> JobMessage:
+    """Return the word that there is work for a job."""
+    return JobMessage(job, namespace, {"dates": list(asked.dates)} if asked.dates else {})
+
+
+def _standing(state: JobState, trigger: Trigger, now_ms: int) -> str | None:
+    """Tell what stands against a run; None when nothing does."""
+    if state.paused_at is not None:
+        return "paused"
+    if state.owner is not None and state.lease_until > now_ms:
+        return "busy"
+    if trigger == "hand":
+        return None
+    if state.dead_at is not None:
+        # Only its schedule and a person still try it.
+        return None if trigger in ("cron", "catch-up") else "dead"
+    if state.next_at is not None and state.next_at > now_ms:
+        return "waiting"
+    return None
+
+
+def _not_run(job: Job, status: str) -> Answer:
+    return {"job": job.name, "status": status, "run_id": None, "counts": {}}
+
+
+@dataclass(slots=True)
+class _Run:
+    """One run that holds its lease."""
+
+    app: App
+    job: Job
+    ctx: JobContext
+    state: JobState
+    trigger: Trigger
+
+    async def run(self) -> Answer:
+        settled = False
+        try:
+            answer = await self._work()
+            settled = True
+        except LeaseLost:
+            settled = True
+            answer = self._answer("lost")
+        except RemembrancerError as error:
+            settled = True
+            if isinstance(error, Conflict) and not await self._is_held():
+                answer = self._answer("lost")
+            else:
+                await self._fail(error.code)
+                if self.trigger == "hand":
+                    raise
+                answer = self._answer("failed") | {"error": {"code": error.code}}
+        finally:
+            if not settled:  # a defect, or this process is told to end
+                await self._fail("internal_error")
+        return answer
+
+    async def _work(self) -> Answer:
+        ctx, code = self.ctx, self.job.load()
+        extra: dict[str, JSON] = {}
+        report = JobReport(is_done=False)
+        for piece in range(ctx.asked.pieces_max or PIECES_MAX):
+            if piece:
+                ctx.budget.statements = STATEMENTS_MAX
+                await ctx.still_mine()
+            report = await code.run(ctx)
+            extra |= report.answer
+            if report.is_done:
+                break
+        await self.app.sql.write(
+            store.finish_statements(
+                ctx.lease, counts=dict(ctx.counts), now_ms=self.app.runtime.now_ms()
+            )
+        )
+        if report.is_done:
+            return self._answer("done") | extra
+        if self.app.queue is not None:
+            await self.app.queue.send([message_of(self.job.name, ctx.namespace, ctx.asked)])
+        return self._answer("done") | extra | {"more": True}
+
+    async def _fail(self, code: str) -> None:
+        attempts = self.state.attempts + 1
+        now_ms = self.app.runtime.now_ms()
+        failure = Failure(
+            error=f"{code}: {CODES[code].meaning}",
+            attempts=attempts,
+            next_at=now_ms + backoff.wait_ms(attempts),
+            is_dead=backoff.is_dead(attempts),
+        )
+        counts = dict(self.ctx.counts)
+        await self.app.sql.write(
+            store.fail_statements(self.ctx.lease, failure, counts=counts, now_ms=now_ms)
+        )
+
+    async def _is_held(self) -> bool:
+        [outcome] = await self.app.sql.read(
+            [store.states_statement(self.ctx.namespace, self.job.name)]
+        )
+        state = store.states_of(outcome.rows).get(self.job.name)
+        return state is not None and state.owner == self.ctx.run_id
+
+    def _answer(self, status: str) -> Answer:
+        return {
+            "job": self.job.name,
+            "status": status,
+            "run_id": self.ctx.run_id,
+            "counts": dict(self.ctx.counts),
+        }
+
+
+class _Counted:
+    """The SQL port of a run: what is sent is counted against the piece's budget."""
+
+    def __init__(self, inner: SqlStore, budget: Budget) -> None:
+        self.inner = inner
+        self.budget = budget
+
+    async def read(self, statements: Sequence[Statement]) -> list[Outcome]:
+        self.budget.spend(len(statements))
+        return await self.inner.read(statements)
+
+    async def write(self, statements: Sequence[Statement]) -> list[Outcome]:
+        self.budget.spend(len(statements))
+        return await self.inner.write(statements)
+
+    def session(self, bookmark: str | None) -> SqlStore:
+        return _Counted(self.inner.session(bookmark), self.budget)
+
+    def bookmark(self) -> str | None:
+        return self.inner.bookmark()
+
+    async def scrub(self) -> None:
+        await self.inner.scrub()

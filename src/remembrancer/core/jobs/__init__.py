@@ -1,0 +1,1 @@
+"""Pure rules of jobs: days, schedules, backing off, what retention takes."""
