@@ -10,7 +10,7 @@ import asyncio
 import json
 import sys
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -168,10 +168,14 @@ class Body:
     """A request's body that arrives in chunks; `BREAK` in place of a chunk breaks it."""
 
     BREAK = b"\0break"
+    SILENCE = b"\0silence"
 
     def __init__(self, chunks: Sequence[bytes]) -> None:
         self.chunks = deque(chunks)
         self.reads = 0
+
+    def tee(self) -> tuple[Body, Body]:
+        return Body(self.chunks), Body(self.chunks)
 
     def getReader(self) -> Body:  # noqa: N802
         return self
@@ -184,6 +188,8 @@ class Body:
         chunk = self.chunks.popleft()
         if chunk == self.BREAK:
             raise JsException("the connection was lost")
+        if chunk == self.SILENCE:
+            await asyncio.Event().wait()
         return SimpleNamespace(done=False, value=JsBytes(chunk))
 
 
@@ -206,6 +212,50 @@ class Request:
         return self
 
 
+class AbortController:
+    """An AbortController."""
+
+    def __init__(self) -> None:
+        self.signal = Signal()
+
+    @classmethod
+    def new(cls) -> AbortController:
+        return cls()
+
+    def abort(self) -> None:
+        self.signal.aborted = True
+
+
+@dataclass
+class Answer:
+    """A response that `fetch` brings."""
+
+    status: int = 200
+    given: Mapping[str, str] = field(default_factory=dict)
+    body: Any = JSNULL
+
+    @property
+    def headers(self) -> Headers:
+        return Headers(self.given)
+
+
+@dataclass
+class Fetch:
+    """What `js.fetch` does: `answer` may raise or wait; `calls` keeps what was asked."""
+
+    answer: Callable[[str, dict[str, Any]], Awaitable[Answer]] | None = None
+    calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+
+    async def __call__(self, url: str, **options: Any) -> Answer:
+        self.calls.append((url, options))
+        assert self.answer is not None
+        return await self.answer(url, options)
+
+
+FETCH = Fetch()
+"""The one of the process."""
+
+
 @dataclass
 class Context:
     """An ExecutionContext."""
@@ -226,7 +276,22 @@ def to_js(value: Any) -> Any:
 
 
 def _stringify(value: Any) -> str:
-    return json.dumps(value, default=lambda one: None if one is JSNULL else list(one.data))
+    return json.dumps(value, default=_plain)
+
+
+def _plain(one: Any) -> Any:
+    if one is JSNULL:
+        return None
+    return vars(one) if isinstance(one, JsObject) else list(one.data)
+
+
+def _parse(text: str) -> Any:
+    """Return a value as JavaScript has it: an object has attributes."""
+    return json.loads(text, object_hook=lambda members: JsObject(**members))
+
+
+class JsObject(SimpleNamespace):
+    """An object that JSON made."""
 
 
 def _from_entries(headers: Headers) -> dict[str, str]:
@@ -263,12 +328,15 @@ def install() -> None:
     )
     modules: dict[str, dict[str, Any]] = {
         "js": {
-            "JSON": SimpleNamespace(stringify=_stringify),
+            "AbortController": AbortController,
+            "Array": SimpleNamespace(from_=lambda headers: list(headers.pairs.items())),
+            "JSON": SimpleNamespace(stringify=_stringify, parse=_parse),
             "Object": SimpleNamespace(fromEntries=_from_entries),
             "Promise": Promise,
             "Response": Response,
             "TransformStream": Pipe,
             "console": console,
+            "fetch": FETCH,
         },
         "pyodide.ffi": {
             "JsException": JsException,

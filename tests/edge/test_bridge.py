@@ -265,11 +265,16 @@ async def test_stream_of_the_platform_is_handed_over_untouched() -> None:
         await send(piece(b"", is_last=True))
         assert (await receive())["type"] == "http.request"
         assert (await receive())["type"] == "http.disconnect"
+        heard.append("gone")
 
-    context = Context()
-    made = await answer(app, Request(), context)
+    heard: list[str] = []
+    context, request = Context(), Request()
+    made = await answer(app, request, context)
+    await asyncio.sleep(0)
+    assert (heard, made.body is stream, stream.is_broken) == ([], True, False)
+    request.signal.abort()
     await context.settle()
-    assert made.body is stream and not stream.is_broken
+    assert heard == ["gone"] and not stream.is_broken
     assert made.header("content-type") == "text/event-stream"
 
 

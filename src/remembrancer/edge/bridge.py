@@ -125,6 +125,7 @@ class _Exchange:
         self._is_read = False
         self._start: Message | None = None  # of an answer that waits for its body
         self._writer: Writer | None = None
+        self._is_handed_over = False  # the platform sends the body by itself
         self._forget: Callable[[], None] | None = None
 
     async def run(self, app: ASGIApp) -> None:
@@ -168,7 +169,7 @@ class _Exchange:
         return {"body": data, "more_body": not self._is_read}
 
     async def _send(self, message: Message) -> None:
-        if self._over.is_set():  # as a server does: what nobody hears is dropped
+        if self._over.is_set() or self._is_handed_over:  # what nobody hears is dropped
             await asyncio.sleep(0)  # the app must come to hear that it need not go on
             return
         if message["type"] == "http.response.start":
@@ -179,7 +180,8 @@ class _Exchange:
     def _begin(self, message: Message) -> None:
         if PLATFORM_STREAM in message:
             self._answer(message, message[PLATFORM_STREAM])
-            self._over.set()
+            self._is_handed_over = True
+            self._watch()  # the app reads along, and must hear that nobody reads any more
         elif message["status"] in NULL_BODY_STATUSES or _has_length(message):
             self._start = message
         else:

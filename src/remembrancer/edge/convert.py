@@ -15,6 +15,8 @@ import js
 from pyodide.ffi import create_proxy, jsnull, to_js
 from workers import python_to_rpc
 
+from remembrancer.ports.outbound import OutboundRequest
+
 JsObject = Any
 """An object of the platform behind a proxy: its attributes and methods are JavaScript's."""
 
@@ -61,10 +63,54 @@ def json_value(value: JsObject) -> Any:
     return json.loads(js.JSON.stringify(value))
 
 
+def js_value(value: object) -> JsObject:
+    """Return a plain value of Python's, such as JSON has, as JavaScript's, read from one text."""
+    return js.JSON.parse(json.dumps(value, ensure_ascii=False))
+
+
+def unwrapped(value: JsObject) -> JsObject:
+    """Return the platform's own object of what the SDK has wrapped."""
+    return python_to_rpc(value)
+
+
 def header_pairs(headers: JsObject) -> list[tuple[bytes, bytes]]:
     """Return a request's headers as ASGI has them; the platform has joined repeated ones."""
     found: dict[str, str] = json_value(js.Object.fromEntries(headers))
     return [(name.encode("latin-1"), _header_bytes(value)) for name, value in found.items()]
+
+
+def header_texts(headers: JsObject) -> list[tuple[str, str]]:
+    """Return the headers of an answer, names in lower case, a cookie's each for itself."""
+    return [(str(name), str(value)) for name, value in json_value(js.Array.from_(headers))]
+
+
+class Abort:
+    """An AbortController."""
+
+    def __init__(self) -> None:
+        self._controller = js.AbortController.new()
+
+    @property
+    def signal(self) -> JsObject:
+        """What a request listens to."""
+        return self._controller.signal
+
+    def abort(self) -> None:
+        """Give the request up; again is no error."""
+        self._controller.abort()
+
+
+async def fetch(request: OutboundRequest, abort: Abort) -> JsObject:
+    """Return the platform's answer to a request; it follows no redirect."""
+    options: dict[str, JsObject] = {
+        "method": request.method,
+        "headers": js_value([[name, value] for name, value in request.headers]),
+        "redirect": "manual",
+        "signal": abort.signal,
+    }
+    if request.body:
+        options["body"] = from_bytes(request.body)
+    return await js.fetch(request.url, **options)
 
 
 def from_bytes(data: bytes) -> JsObject:

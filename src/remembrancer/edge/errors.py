@@ -33,3 +33,25 @@ def kv_errors() -> Iterator[None]:
         raise StoreUnavailable(
             "the key-value store did not answer", hint="try again in a moment"
         ) from error
+
+
+@contextmanager
+def vector_errors() -> Iterator[None]:
+    """Raise ours for what the vector index throws. *Raises:* StoreUnavailable."""
+    try:
+        yield
+    except JsException as error:
+        raise StoreUnavailable(
+            "the vector index did not answer", hint="search by words goes on; try again later"
+        ) from error
+
+
+@contextmanager
+def queue_errors() -> Iterator[None]:
+    """Raise ours for what the queue throws. *Raises:* StoreUnavailable."""
+    try:
+        yield
+    except JsException as error:
+        raise StoreUnavailable(
+            "the queue took no message", hint="the next scheduled run finds the work"
+        ) from error
