@@ -55,9 +55,13 @@ class NewMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class _Saving:
+class Saving:
     """One command of saving: a new memory made safe (redacted, worded, its key checked), under
-    the id that it will have."""
+    the id that it will have.
+
+    *Shape:* for a caller that has read around itself: `seen`, `made` and `superseding` each
+    give the plan of one outcome.
+    """
 
     app: App
     caller: Caller
@@ -164,12 +168,13 @@ class _Saving:
         )
 
 
-def _saving(app: App, caller: Caller, new: NewMemory) -> _Saving:
+def saving_of(app: App, caller: Caller, new: NewMemory) -> Saving:
+    """Return the saving of a statement. *Raises:* InvalidInput, LimitExceeded."""
     safe = without_secrets(cast(ItemInput, {**new.given, "content": new.content}))
     text = clean(str(safe["content"])).strip()
     title, content = worded(text)
     rest = {name: value for name, value in safe.items() if name not in _UNRESOLVED}
-    return _Saving(
+    return Saving(
         app=app,
         caller=caller,
         item_id=app.runtime.new_id("itm"),
@@ -193,17 +198,22 @@ async def save_memory(app: App, caller: Caller, new: NewMemory) -> Answer:
     person wrote, pinned or had forgotten). *Promise:* two round trips with a key, at most three
     without.
     """
-    saving = _saving(app, caller, new)
+    saving = saving_of(app, caller, new)
 
-    async def decide() -> Plan:
-        if saving.fact_key is not None:
-            return await _decide_keyed(saving, saving.fact_key)
-        return await _decide_unkeyed(saving)
-
-    return await write_in_turn(app, caller, decide)
+    return await write_in_turn(app, caller, lambda: plan_saving(saving))
 
 
-async def _decide_keyed(saving: _Saving, fact_key: str) -> Plan:
+async def plan_saving(saving: Saving) -> Plan:
+    """Decide on a statement as `save_memory` does, for a caller that writes more in its batch.
+
+    *Raises:* as `save_memory`. *Promise:* one round trip with a key, at most two without.
+    """
+    if saving.fact_key is not None:
+        return await _decide_keyed(saving, saving.fact_key)
+    return await _decide_unkeyed(saving)
+
+
+async def _decide_keyed(saving: Saving, fact_key: str) -> Plan:
     namespace = saving.caller.namespace
     around = await look_around(
         saving.app,
@@ -238,7 +248,7 @@ def _refuse_task(holder: LoadedItem, fact_key: str) -> None:
         )
 
 
-async def _decide_unkeyed(saving: _Saving) -> Plan:
+async def _decide_unkeyed(saving: Saving) -> Plan:
     around = await look_around(
         saving.app,
         saving.caller.namespace,
@@ -266,7 +276,7 @@ async def plan_memory(app: App, caller: Caller, new: NewMemory) -> Plan:
     *Shape:* the plan's answer is that of `save_memory`; no key in `given`. *Promise:* at most two
     round trips; touches no stream that another statement's plan may touch.
     """
-    return await _decide_unkeyed(_saving(app, caller, new))
+    return await _decide_unkeyed(saving_of(app, caller, new))
 
 
 async def supersede_memory(
@@ -282,15 +292,16 @@ async def supersede_memory(
     *Promise:* two round trips.
     """
     reason = check_reason(None if reason is None else redact(reason))
-    saving = _saving(app, caller, new)
+    saving = saving_of(app, caller, new)
 
-    async def decide() -> Plan:
-        return await _decide_superseding(saving, old_id, reason)
-
-    return await write_in_turn(app, caller, decide)
+    return await write_in_turn(app, caller, lambda: plan_superseding(saving, old_id, reason))
 
 
-async def _decide_superseding(saving: _Saving, old_id: str, reason: str | None) -> Plan:
+async def plan_superseding(saving: Saving, old_id: str, reason: str | None) -> Plan:
+    """Decide as `supersede_memory` does, for a caller that writes more in its batch.
+
+    *Raises:* as `supersede_memory`. *Promise:* one round trip.
+    """
     namespace = saving.caller.namespace
     more = [relations.head_statement(namespace), saving.forgotten]
     if saving.fact_key is not None:
