@@ -1,0 +1,168 @@
+"""Conversations of the chat gateway: their rows, their present turn's memory, their messages.
+
+They are not in the ledger; retention deletes them. What a turn cost is `store.usage`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from remembrancer.core.ids import Namespace
+from remembrancer.core.values import canonical_json
+from remembrancer.ports.sql import Row, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation's row. *Shape:* `prefix` the fingerprint of what was sent last, as JSON."""
+
+    id: str
+    model: str
+    prefix: str
+    cached_tokens: int | None
+    turn_count: int
+    created_at: int
+    updated_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPatch:
+    """The memory that a user turn was given. *Shape:* `patch` '' when nothing was recalled."""
+
+    turn: str
+    recall_id: str | None
+    patch: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """A message that came through the gateway; its hash makes it the same when sent again."""
+
+    id: str
+    role: str
+    content: str
+    client_hash: str
+    model: str | None = None
+    is_partial: bool = False
+    artifact_ids: tuple[str, ...] = ()
+
+
+_COLUMNS = "id, model, prefix, cached_tokens, turn_count, created_at, updated_at"
+
+
+def get_statement(namespace: Namespace, conversation_id: str) -> Statement:
+    """Return the statement that reads one conversation."""
+    return Statement(
+        f"SELECT {_COLUMNS} FROM conversations WHERE namespace = ? AND id = ?",
+        (namespace, conversation_id),
+    )
+
+
+def list_statement(
+    namespace: Namespace, *, before: tuple[int, str] | None, limit: int
+) -> Statement:
+    """Return the statement that reads a page, the latest first. *Shape:* `before` time and id."""
+    where = "" if before is None else " AND (updated_at, id) < (?3, ?4)"
+    return Statement(
+        f"SELECT {_COLUMNS} FROM conversations WHERE namespace = ?1{where}"
+        " ORDER BY updated_at DESC, id DESC LIMIT ?2",
+        (namespace, limit, *(before or ())),
+    )
+
+
+def conversation_of(row: Row) -> Conversation:
+    """Return the conversation in a row."""
+    return Conversation(
+        id=str(row["id"]),
+        model=str(row["model"]),
+        prefix=str(row["prefix"]),
+        cached_tokens=None if row["cached_tokens"] is None else int(str(row["cached_tokens"])),
+        turn_count=int(str(row["turn_count"])),
+        created_at=int(str(row["created_at"])),
+        updated_at=int(str(row["updated_at"])),
+    )
+
+
+def patch_statement(namespace: Namespace, conversation_id: str) -> Statement:
+    """Return the statement that reads what the present turn was given."""
+    return Statement(
+        "SELECT turn, recall_id, patch FROM turn_patches"
+        " WHERE namespace = ? AND conversation_id = ?",
+        (namespace, conversation_id),
+    )
+
+
+def patch_of(rows: Sequence[Row]) -> TurnPatch | None:
+    """Return what the turn was given; None when there is no turn."""
+    if not rows:
+        return None
+    row = rows[0]
+    recall_id = None if row["recall_id"] is None else str(row["recall_id"])
+    return TurnPatch(str(row["turn"]), recall_id, str(row["patch"]))
+
+
+def keep_patch_statement(
+    namespace: Namespace, conversation_id: str, given: TurnPatch, *, at_ms: int
+) -> Statement:
+    """Return the statement that keeps what a turn was given, in place of the turn before."""
+    return Statement(
+        "INSERT INTO turn_patches (namespace, conversation_id, turn, recall_id, patch, created_at)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (namespace, conversation_id) DO UPDATE SET"
+        " turn = ?3, recall_id = ?4, patch = ?5, created_at = ?6",
+        (namespace, conversation_id, given.turn, given.recall_id, given.patch, at_ms),
+    )
+
+
+def forget_patches_statement(namespace: Namespace) -> Statement:
+    """Return the statement that empties every turn's memory: it may quote what is forgotten."""
+    return Statement("DELETE FROM turn_patches WHERE namespace = ?", (namespace,))
+
+
+def keep_statement(
+    namespace: Namespace,
+    conversation_id: str,
+    *,
+    model: str,
+    prefix: str,
+    cached_tokens: int | None,
+    at_ms: int,
+) -> Statement:
+    """Return the statement that notes an answer in its conversation, which it makes when new."""
+    return Statement(
+        "INSERT INTO conversations (namespace, id, model, prefix, cached_tokens, turn_count,"
+        " created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, ?6)"
+        " ON CONFLICT (namespace, id) DO UPDATE SET model = ?3, prefix = ?4, cached_tokens = ?5,"
+        " turn_count = turn_count + 1, updated_at = max(updated_at, ?6)",
+        (namespace, conversation_id, model, prefix, cached_tokens, at_ms),
+    )
+
+
+def messages_statement(
+    namespace: Namespace,
+    messages: Sequence[ChatMessage],
+    *,
+    conversation_id: str,
+    source: str,
+    at_ms: int,
+) -> Statement:
+    """Return the statement that stores messages once.
+
+    *Promise:* a user's message that is stored stays as it is; an answer that is given again to
+    the same message takes the place of the one before, and keeps its id.
+    """
+    rows = [
+        [m.id, m.role, m.content, m.client_hash, m.model, int(m.is_partial), [*m.artifact_ids]]
+        for m in messages
+    ]
+    return Statement(
+        "INSERT INTO messages (namespace, id, conversation_id, role, content, source, client_hash,"
+        " created_at, model, is_partial, artifact_ids) SELECT ?1, j.value ->> 0, ?3,"
+        " j.value ->> 1, j.value ->> 2, ?4, j.value ->> 3, ?5, j.value ->> 4, j.value ->> 5,"
+        " j.value -> 6 FROM json_each(?2) AS j WHERE true"
+        " ON CONFLICT (namespace, client_hash) DO UPDATE SET content = excluded.content,"
+        " model = excluded.model, is_partial = excluded.is_partial"
+        " WHERE messages.role = 'assistant'"
+        " AND (messages.is_partial = 1 OR excluded.is_partial = 0)",
+        (namespace, canonical_json(rows), conversation_id, source, at_ms),
+    )
