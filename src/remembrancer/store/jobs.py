@@ -309,6 +309,17 @@ def namespaces_statement() -> Statement:
     )
 
 
+def due_again_statement(now_ms: int) -> Statement:
+    """Return the statement that reads what to try again, of all namespaces: failures whose wait is
+    over, and leases that ran out with their process."""
+    return Statement(
+        "SELECT namespace, job FROM job_states WHERE paused_at IS NULL AND dead_at IS NULL"
+        " AND ((next_at <= ?1 AND owner IS NULL) OR (owner IS NOT NULL AND lease_until <= ?1))"
+        " ORDER BY namespace, job",
+        (now_ms,),
+    )
+
+
 def _number(value: SqlValue) -> int | None:
     return value if isinstance(value, int) else None
 

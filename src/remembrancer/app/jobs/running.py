@@ -102,19 +102,22 @@ async def run(
     return await _Run(app, job, ctx, state, trigger).run()
 
 
-async def handle_message(app: App, message: JobMessage) -> Answer:
+async def handle_message(app: App, message: JobMessage, *, pieces_max: int | None = 1) -> Answer:
     """Do what a word of the queue is about: one piece of the work, and another word for the rest.
 
-    *Shape:* as `run`. *Raises:* NotFound, StoreUnavailable. *Promise:* twice, late or out of order
-    makes no difference: what there is to do is read from the store.
+    *Shape:* as `run`; `pieces_max` None does all of it. *Raises:* NotFound, StoreUnavailable.
+    *Promise:* twice, late or out of order makes no difference: what there is to do is read from
+    the store.
     """
     dates = message.body.get("dates", [])
     asked = Asked(
         dates=tuple(str(one) for one in dates) if isinstance(dates, list) else (),
-        pieces_max=1,
+        pieces_max=pieces_max,
     )
+    by = message.body.get("by")
+    trigger: Trigger = "cron" if by == "cron" else "retry" if by == "retry" else "queue"
     namespace = Namespace(message.namespace)
-    return await run_job(app, message.kind, namespace, asked=asked, trigger="queue")
+    return await run_job(app, message.kind, namespace, asked=asked, trigger=trigger)
 
 
 def message_of(job: str, namespace: Namespace, asked: Asked) -> JobMessage:

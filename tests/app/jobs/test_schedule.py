@@ -1,0 +1,266 @@
+"""When jobs run: cron lines, catching up after a sleep or a restart, repetitions, the queue."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from cronsim import CronSim
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.app.jobs.benches import Copying, add_messages, copies, copying_job, message_ids, prepare
+from tests.builders import NAMESPACE, Bench
+
+from remembrancer.app.jobs import schedule
+from remembrancer.app.jobs.catalogue import JOBS, require_job
+from remembrancer.app.jobs.frame import LEASE_MS, Asked, Job
+from remembrancer.app.jobs.running import handle_message, message_of
+from remembrancer.app.jobs.schedule import Timetable, last_moment, next_moment, run_line, sweep
+from remembrancer.core.errors import NotFound
+from remembrancer.core.values import DAY_MS, HOUR_MS, JSON, MINUTE_MS
+from remembrancer.store import jobs as store
+from remembrancer.testing.queue import RecordingQueue
+
+DAILY = "10 20 * * *"
+
+
+def at(text: str) -> int:
+    return int(datetime.fromisoformat(text).timestamp()) * 1_000
+
+
+@pytest.mark.parametrize(
+    ("cron", "now", "last", "following"),
+    [
+        ("0 */4 * * *", "2026-03-01T12:00:30Z", "2026-03-01T12:00Z", "2026-03-01T16:00Z"),
+        ("0 */4 * * *", "2026-03-01T12:00:00Z", "2026-03-01T12:00Z", "2026-03-01T16:00Z"),
+        ("0 */4 * * *", "2026-03-01T11:59:59Z", "2026-03-01T08:00Z", "2026-03-01T12:00Z"),
+        (DAILY, "2026-03-01T20:09:59Z", "2026-02-28T20:10Z", "2026-03-01T20:10Z"),
+        (DAILY, "2026-01-01T00:00:00Z", "2025-12-31T20:10Z", "2026-01-01T20:10Z"),
+    ],
+)
+def test_moments_of_a_line_are_those_around_now(
+    cron: str, now: str, last: str, following: str
+) -> None:
+    assert last_moment(cron, at(now)) == at(last)
+    assert next_moment(cron, at(now)) == at(following)
+
+
+@given(
+    minutes=st.integers(min_value=0, max_value=2_000_000), cron=st.sampled_from(["*/15 * * * *"])
+)
+def test_now_is_never_before_the_last_or_after_the_next_moment(minutes: int, cron: str) -> None:
+    now_ms = at("2026-01-01T00:00Z") + minutes * MINUTE_MS + 7
+    last, following = last_moment(cron, now_ms), next_moment(cron, now_ms)
+    assert last <= now_ms < following and following - last == 15 * MINUTE_MS
+
+
+@pytest.mark.parametrize("job", JOBS.values(), ids=str)
+def test_every_line_of_the_catalogue_is_a_cron_line(job: Job) -> None:
+    if job.cron is not None:
+        assert next(CronSim(job.cron, datetime(2026, 1, 1, tzinfo=UTC))) is not None
+
+
+def test_unknown_job_is_refused_with_those_there_are() -> None:
+    with pytest.raises(NotFound, match="there is no job 'sleep'") as refusal:
+        require_job("sleep")
+    assert "extract" in str(refusal.value.hint)
+
+
+def statuses(answers: list[JSON]) -> list[tuple[object, object]]:
+    return [(one["job"], one["status"]) for one in answers if isinstance(one, dict)]
+
+
+async def triggers(bench: Bench) -> list[str]:
+    rows = await bench.rows("SELECT started_by FROM job_runs ORDER BY started_at, id")
+    return [str(row["started_by"]) for row in rows]
+
+
+async def test_ticks_between_two_moments_run_once() -> None:
+    bench, code = Bench(), Copying()
+    await prepare(bench)
+    table = Timetable(bench.app, [copying_job(code)])  # noon is a moment of the line
+
+    first = await table.tick()
+    await add_messages(bench, 2)
+    bench.runtime.advance(3 * HOUR_MS)
+    assert statuses(first) == [("copy", "done")] and await table.tick() == []
+    bench.runtime.advance(HOUR_MS)
+    assert statuses(await table.tick()) == [("copy", "done")]
+    assert await triggers(bench) == ["cron", "cron"]
+    assert await copies(bench) == await message_ids(bench)
+
+
+async def test_moments_missed_in_a_sleep_are_caught_up_once() -> None:
+    bench, code = Bench(), Copying()
+    await prepare(bench)
+    table = Timetable(bench.app, [copying_job(code)])
+    await table.tick()
+    await add_messages(bench, 1)
+    bench.runtime.advance(3 * DAY_MS + HOUR_MS)
+
+    assert statuses(await table.tick()) == [("copy", "done")]
+    assert await table.tick() == []
+    assert await triggers(bench) == ["cron", "catch-up"]
+
+
+async def test_restart_catches_up_what_was_missed_and_not_what_ran() -> None:
+    bench, code = Bench(), Copying()
+    await prepare(bench)
+    job = copying_job(code)
+    await Timetable(bench.app, [job]).tick()
+    bench.runtime.advance(HOUR_MS)
+    await add_messages(bench, 1)
+
+    assert await Timetable(bench.app, [job]).tick() == []
+    bench.runtime.advance(4 * HOUR_MS)
+    assert statuses(await Timetable(bench.app, [job]).tick()) == [("copy", "done")]
+    assert await triggers(bench) == ["cron", "catch-up"]
+
+
+async def test_tick_without_work_writes_nothing() -> None:
+    bench, code = Bench(), Copying()
+    await prepare(bench)
+    job = copying_job(code)
+    await Timetable(bench.app, [job]).tick()
+    before = await bench.rows("SELECT * FROM job_states")
+    bench.runtime.advance(DAY_MS)
+
+    assert statuses(await Timetable(bench.app, [job]).tick()) == [("copy", "nothing")]
+    assert await bench.rows("SELECT * FROM job_states") == before and code.model_calls == 3
+
+
+async def test_failed_run_is_tried_again_when_its_wait_is_over() -> None:
+    bench, code = Bench(), Copying(failing=True)
+    await prepare(bench)
+    table = Timetable(bench.app, [copying_job(code)])
+    await table.tick()
+    code.failing = False
+
+    assert await table.tick() == []
+    bench.runtime.advance(2 * MINUTE_MS)
+    assert statuses(await table.tick()) == [("copy", "done")]
+    assert await triggers(bench) == ["cron", "retry"]
+
+
+async def test_run_that_vanished_with_its_process_is_taken_up_again() -> None:
+    bench, code = Bench(), Copying()
+    await prepare(bench)
+    table = Timetable(bench.app, [copying_job(code)])
+    await bench.sql.write(
+        store.take_statements(
+            store.Lease(NAMESPACE, "copy", "run_gone"),
+            started_by="cron",
+            attempt=1,
+            now_ms=bench.runtime.now_ms(),
+            until_ms=bench.runtime.now_ms() + LEASE_MS,
+        )
+    )
+
+    assert await table.tick() == []
+    bench.runtime.advance(LEASE_MS)
+    assert statuses(await table.tick()) == [("copy", "done")]
+    rows = await bench.rows("SELECT status FROM job_runs WHERE id = 'run_gone'")
+    assert rows == [{"status": "lost"}]
+
+
+async def test_job_held_by_another_process_is_tried_at_the_next_tick() -> None:
+    bench, code = Bench(), Copying()
+    await prepare(bench)
+    table = Timetable(bench.app, [copying_job(code)])
+    now_ms = bench.runtime.now_ms() - HOUR_MS
+    await bench.sql.write(
+        store.take_statements(
+            store.Lease(NAMESPACE, "copy", "run_other"),
+            started_by="hand",
+            attempt=1,
+            now_ms=now_ms,
+            until_ms=now_ms + 2 * HOUR_MS,
+        )
+    )
+
+    assert statuses(await table.tick()) == [("copy", "busy")]
+    await bench.sql.write(
+        store.finish_statements(
+            store.Lease(NAMESPACE, "copy", "run_other"), counts={}, now_ms=now_ms
+        )
+    )
+    assert statuses(await table.tick()) == [("copy", "done")]
+
+
+async def test_line_of_the_platform_leaves_a_word_for_each_namespace(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench, code, queue = Bench(), Copying(), RecordingQueue()
+    await prepare(bench)
+    job = copying_job(code, cron="0 */4 * * *")
+    monkeypatch.setattr(schedule, "JOBS", {"copy": job})
+    app = replace(bench.app, queue=queue)
+
+    assert await run_line(app, "0 */4 * * *") == []
+    assert [(one.kind, one.namespace, one.body) for one in queue.messages] == [
+        ("copy", NAMESPACE, {"by": "cron"})
+    ]
+    assert await run_line(app, "1 1 1 1 *") == [] and len(queue.messages) == 1
+
+
+async def test_line_without_a_queue_runs_its_jobs_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench, code = Bench(), Copying()
+    await prepare(bench)
+    job = copying_job(code, cron="0 */4 * * *")
+    monkeypatch.setattr(schedule, "JOBS", {"copy": job})
+
+    assert statuses(await run_line(bench.app, "0 */4 * * *")) == [("copy", "done")]
+
+
+async def test_sweep_leaves_words_for_vectors_and_for_what_failed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench, code, queue = Bench(), Copying(failing=True), RecordingQueue()
+    await prepare(bench)
+    job = copying_job(code)
+    index = replace(copying_job(code), name="index", cron="*/15 * * * *")
+    monkeypatch.setattr(schedule, "JOBS", {"copy": job, "index": index})
+    await Timetable(bench.app, [job]).tick()
+    bench.runtime.advance(2 * MINUTE_MS)
+
+    await sweep(replace(bench.app, queue=queue))
+    assert [(one.kind, one.body["by"]) for one in queue.messages] == [
+        ("copy", "retry"),
+        ("index", "cron"),
+    ]
+    await run_line(replace(bench.app, queue=queue), "*/15 * * * *")
+    assert len(queue.messages) == 4
+
+
+async def test_message_twice_and_out_of_order_does_the_work_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench, code, queue = Bench(), Copying(), RecordingQueue()
+    await prepare(bench, 30)
+    monkeypatch.setattr("remembrancer.app.jobs.running.require_job", lambda _: copying_job(code))
+    app = replace(bench.app, queue=queue)
+    word = message_of("copy", NAMESPACE, Asked(dates=("2026-03-01",)))
+    assert word.body == {"dates": ["2026-03-01"]}
+
+    waiting = [word, word]
+    while waiting:
+        await handle_message(app, waiting.pop())
+        waiting += queue.messages * 2
+        queue.messages = []
+    assert await copies(bench) == await message_ids(bench)
+
+
+async def test_namespaces_are_those_with_events_or_messages() -> None:
+    bench, code = Bench(), Copying()
+    assert await schedule.namespaces(bench.app) == []
+    await prepare(bench, 1)
+    assert await schedule.namespaces(bench.app) == [NAMESPACE]
+    assert code.model_calls == 0
+
+
+def test_a_day_has_one_moment_of_a_daily_line() -> None:
+    moment = at("2026-03-01T20:10Z")
+    for hours in range(24):
+        later = moment + int(timedelta(hours=hours).total_seconds() * 1_000)
+        assert last_moment(DAILY, later) == moment
