@@ -15,14 +15,16 @@ CREATE TABLE conversations (
 
 CREATE INDEX conversations_updated ON conversations (namespace, updated_at, id);
 
--- The memory that the present user turn of a conversation was given: the same through a tool loop.
--- It is a copy of memories' texts, so forgetting empties it; the next user turn replaces it.
+-- What the present user turn of a conversation was given, the same through a tool loop, and the
+-- thinking that Claude wants back with its tool calls (call id -> blocks).
+-- It copies texts of memories, so forgetting empties it; the next user turn replaces it.
 CREATE TABLE turn_patches (
   namespace TEXT NOT NULL,
   conversation_id TEXT NOT NULL,
   turn TEXT NOT NULL,
   recall_id TEXT,
   patch TEXT NOT NULL,
+  thinking TEXT NOT NULL DEFAULT '{}',
   created_at INTEGER NOT NULL,
   PRIMARY KEY (namespace, conversation_id)
 ) STRICT, WITHOUT ROWID;

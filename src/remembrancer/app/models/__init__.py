@@ -1,1 +1,1 @@
-"""Use of models by the jobs: the ports of `ports.models` over the upstreams that are set up."""
+"""Models behind the ports, over whatever way out there is."""

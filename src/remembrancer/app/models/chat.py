@@ -1,0 +1,99 @@
+"""The chat model of jobs: a question without a conversation, over the upstreams of chats.
+
+What chat clients ask goes another way (`app.gateway`), as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from remembrancer.app.gateway.forms import ReplyName, translate_whole, write_request
+from remembrancer.app.gateway.routing import target_for
+from remembrancer.app.gateway.sending import read_whole
+from remembrancer.app.settings import Settings
+from remembrancer.core.chat.request import text_of
+from remembrancer.core.chat.shapes import Body, object_of, objects_of, read_object, string_of
+from remembrancer.core.chat.usage import usage_from_openai
+from remembrancer.core.errors import LimitExceeded, RemembrancerError, UpstreamFailed
+from remembrancer.ports.models import Completion, Prompt
+from remembrancer.ports.outbound import Outbound, OutboundRequest
+
+TIMEOUT_MS: Final = 120_000
+"""Milliseconds until an answer begins: an upstream answers whole, so until it has been written.
+Our choice; a night's batch has 8,000 tokens."""
+
+_REASON_CHARS_MAX: Final = 200
+_MISFIT_STATUSES: Final = frozenset({400, 404, 422})
+"""Statuses of servers that do not know a form of the answer."""
+
+
+class GatewayModel:
+    """The ChatModel port over the upstreams that the settings name."""
+
+    def __init__(self, outbound: Outbound, settings: Settings) -> None:
+        self._outbound = outbound
+        self._settings = settings
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        """Return the answer to a prompt; a server that takes no form is asked without one."""
+        body: Body = {
+            "model": prompt.model,
+            "messages": [
+                {"role": "system", "content": prompt.system},
+                {"role": "user", "content": prompt.user},
+            ],
+            "max_tokens": prompt.max_tokens,
+        }
+        if prompt.schema is None:
+            return _completion(*await self._ask(body))
+        form: Body = {"type": "json_object"}
+        if prompt.model.startswith(("openai/", "workers-ai/", "google-ai-studio/")):
+            schema = {"name": "answer", "schema": {**prompt.schema}}
+            form = {"type": "json_schema", "json_schema": schema}
+        status, reply = await self._ask({**body, "response_format": form})
+        if status in _MISFIT_STATUSES:
+            status, reply = await self._ask(body)
+        return _completion(status, reply)
+
+    async def _ask(self, body: Body) -> tuple[int, Body]:
+        target = target_for(self._settings, string_of(body["model"]))
+        written = write_request(self._settings, target, body, kept_thinking={})
+        request = OutboundRequest(
+            "POST", target.url, target.headers, written.body, timeout_ms=TIMEOUT_MS
+        )
+        answer = await self._outbound.send(request)
+        raw = await read_whole(answer)
+        name = ReplyName(target.model, "", 0, wants_usage=False)
+        whole = translate_whole(target, name, answer.status, raw)
+        return whole.status, read_object(whole.body.decode(errors="replace")) or {}
+
+
+def _completion(status: int, reply: Body) -> Completion:
+    if status >= 400:
+        raise _refused(status, reply)
+    choices = objects_of(reply.get("choices"))
+    if not choices:
+        raise UpstreamFailed("the model's server answered without a reply", hint="try again")
+    usage = usage_from_openai(reply.get("usage"))
+    return Completion(
+        text=text_of(object_of(choices[0].get("message")).get("content")),
+        is_cut=choices[0].get("finish_reason") == "length",
+        prompt_tokens=usage.prompt if usage else None,
+        completion_tokens=usage.completion if usage else None,
+    )
+
+
+def _refused(status: int, reply: Body) -> RemembrancerError:
+    # The upstream's own words may quote the prompt: only its type of error is repeated.
+    error = object_of(reply.get("error"))
+    kind = string_of(error.get("code")) or string_of(error.get("type"))
+    named = f" ({kind[:_REASON_CHARS_MAX]})" if kind else ""
+    if status in (402, 429):
+        return LimitExceeded(
+            f"the model's server refused with status {status}{named}",
+            hint="its quota is spent or asked too often; wait, or take another model",
+        )
+    return UpstreamFailed(
+        f"the model's server refused with status {status}{named}",
+        hint="see whether the model's name and the token are right",
+    )
