@@ -92,7 +92,7 @@ def _errors() -> Iterator[Table]:
 
 
 def _routes() -> Iterator[Table]:
-    routes = importlib.import_module("remembrancer.http.routes").ROUTES
+    routes = importlib.import_module("remembrancer.http.routes").every_route()
     server = importlib.import_module("remembrancer.mcp.catalogue").make_server()
     mcp_route = importlib.import_module("remembrancer.http.mcp").mcp_route(server)
     rows = [

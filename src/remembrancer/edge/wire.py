@@ -29,7 +29,7 @@ from remembrancer.http.mcp import mcp_route
 from remembrancer.http.rate_limit import RateLimiter
 from remembrancer.http.request_log import log_defect
 from remembrancer.http.route_table import RouteTable
-from remembrancer.http.routes import ROUTES
+from remembrancer.http.routes import AREAS
 from remembrancer.mcp.catalogue import make_server
 
 DATABASE: Final = "DB"
@@ -38,7 +38,7 @@ DATABASE: Final = "DB"
 CACHE: Final = "KV"
 """The name of the KV binding in `wrangler.toml`."""
 
-TABLE: Final = RouteTable((*ROUTES, mcp_route(make_server())))
+TABLE: Final = RouteTable((*AREAS, mcp_route(make_server())))
 """Every route, MCP's included: the same as on one machine."""
 
 

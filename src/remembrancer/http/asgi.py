@@ -23,7 +23,7 @@ from remembrancer.http.errors import error_response, internal_error
 from remembrancer.http.metering import MeteredSql
 from remembrancer.http.rate_limit import RateLimiter
 from remembrancer.http.request_log import RequestLine, log_defect, log_request
-from remembrancer.http.route_table import UNSAFE_METHODS, AnyRoute, RouteTable
+from remembrancer.http.route_table import UNSAFE_METHODS, AnyRoute, Area, RouteTable
 
 SECURITY_HEADERS: Final = {
     "cache-control": "no-store",
@@ -39,7 +39,7 @@ CLIENT_GONE: Final = 499
 """Status in the log of a request whose client left before an answer. Source: nginx's custom."""
 
 
-def create_asgi(app: App, *, routes: Iterable[AnyRoute]) -> ASGIApp:
+def create_asgi(app: App, *, routes: Iterable[AnyRoute | Area]) -> ASGIApp:
     """Return the ASGI app that serves these routes."""
     table = RouteTable(routes)
     return HttpDoor(Door(app, table, RateLimiter(app.settings.rate_limit_per_minute)))

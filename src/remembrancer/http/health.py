@@ -56,7 +56,7 @@ async def _health(call: Call[HealthQuery, None]) -> Answer:
 
 
 async def _welcome(call: Call[None, None]) -> Answer:
-    doors = {name: call.base_url + path for name, path in DOORS.items() if call.table.find(path)}
+    doors = {name: call.base_url + path for name, path in DOORS.items() if path in call.table.paths}
     return Answer({"name": NAME, "version": VERSION, "doors": doors})
 
 

@@ -8,13 +8,13 @@ request (`dispatch.py`).
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, Final, Generic, Literal
 
 from pydantic import BaseModel
 from starlette.responses import Response
-from starlette.routing import compile_path
 
 from remembrancer.core.access.scopes import Scope
 from remembrancer.core.errors import CODES
@@ -70,6 +70,11 @@ class Route(Generic[Q, B]):
     is_listed: bool = True
 
     @property
+    def paths(self) -> tuple[str, ...]:
+        """The path and its aliases."""
+        return (self.path, *self.aliases)
+
+    @property
     def has_body(self) -> bool:
         """Whether a request's body is read."""
         return self.body is not None or bool(self.raw_body)
@@ -104,6 +109,28 @@ AnyRoute = Route[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class Area:
+    """The routes of one module, which is imported when a request asks for one of its paths.
+
+    So a start pays for no models, handlers and use cases that nobody has asked for yet.
+
+    *Shape:* `module` holds them as its `ROUTES`; `paths` names the paths of them all, aliases
+    included, so that a request finds its module before that is imported.
+    """
+
+    module: str
+    paths: tuple[str, ...]
+
+    def load(self) -> tuple[AnyRoute, ...]:
+        """Import the module and return its routes."""
+        routes: tuple[AnyRoute, ...] = import_module(self.module).ROUTES
+        served = {path for route in routes for path in route.paths}
+        wrong = served ^ set(self.paths)
+        assert not wrong, f"{self.module}: its area and its routes differ in {sorted(wrong)}"
+        return routes
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """A path of the table: its routes by method, and the parameters of this request."""
 
@@ -119,50 +146,100 @@ class Found:
         return tuple(sorted(methods))
 
 
-_PARAM: Final = re.compile(r"{([a-z_]+)(:[a-z]+)?}")
+_PARAM: Final = re.compile(r"{([a-z_]+)(:path)?}")
 
 
 class RouteTable:
-    """All routes, checked for clashes, findable by path.
+    """All routes, checked for clashes, findable by path; those of an area once they are needed.
 
     *Shape:* `documents` keeps what was rendered from the table once, by name.
     """
 
-    def __init__(self, routes: Iterable[AnyRoute]) -> None:
-        self.routes: tuple[AnyRoute, ...] = tuple(routes)
-        self.by_name = {route.name: route for route in self.routes}
-        assert len(self.by_name) == len(self.routes), "two routes have the same name"
+    def __init__(self, parts: Iterable[AnyRoute | Area]) -> None:
+        self._parts: tuple[AnyRoute | Area, ...] = tuple(parts)
         self.documents: dict[str, bytes] = {}
-        self._static: dict[str, dict[str, AnyRoute]] = {}
-        self._dynamic: dict[str, dict[str, AnyRoute]] = {}
-        for route in self.routes:
-            _check(route)
-            for path in (route.path, *route.aliases):
-                self._add(path, route)
+        self._routes: dict[str, AnyRoute] = {}
+        self._by_path: dict[str, dict[str, AnyRoute]] = {}
+        self._areas: dict[str, Area] = {}
+        for part in self._parts:
+            if isinstance(part, Area):
+                for path in part.paths:
+                    assert path not in self._areas, f"two areas have the path {path}"
+                    self._areas[path] = part
+            else:
+                self._add(part)
         # Literal segments before parameters, so that /items/search is never an item's id.
-        ordered = sorted(
-            self._dynamic, key=lambda path: [part[:1] == "{" for part in path.split("/")]
-        )
-        self._patterns = [(compile_path(path)[0], self._dynamic[path]) for path in ordered]
+        dynamic = [path.split("/") for path in self.paths if "{" in path]
+        self._patterns = sorted(dynamic, key=lambda parts: [part[:1] == "{" for part in parts])
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """Every path, aliases included; no area is imported for it."""
+        return frozenset(self._by_path) | frozenset(self._areas)
+
+    @property
+    def routes(self) -> tuple[AnyRoute, ...]:
+        """Every route in the order of declaration; this imports every area."""
+        self.load(*self._areas)
+        loaded = (part.load() if isinstance(part, Area) else (part,) for part in self._parts)
+        return tuple(route for routes in loaded for route in routes)
+
+    def load(self, *paths: str) -> None:
+        """Import the areas of these paths now rather than at their first request."""
+        for path in paths:
+            area = self._areas.get(path)
+            if area is None:
+                continue
+            for route in area.load():
+                self._add(route)
+            # After the routes: an import that failed is tried again.
+            for each in area.paths:
+                self._areas.pop(each, None)
 
     def find(self, path: str) -> Found | None:
         """Return the routes of a request's path; a slash at the end makes no difference."""
         if len(path) > 1 and path.endswith("/"):
             path = path[:-1]
-        known = self._static.get(path)
-        if known is not None:
-            return Found(known, {})
-        for pattern, by_method in self._patterns:
-            match = pattern.match(path)
-            if match is not None:
-                return Found(by_method, match.groupdict())
+        if "{" not in path and (path in self._by_path or path in self._areas):
+            return Found(self._methods(path), {})
+        parts = path.split("/")
+        for pattern in self._patterns:
+            params = _match(pattern, parts)
+            if params is not None:
+                return Found(self._methods("/".join(pattern)), params)
         return None
 
-    def _add(self, path: str, route: AnyRoute) -> None:
-        group = self._dynamic if "{" in path else self._static
-        by_method = group.setdefault(path, {})
-        assert route.method not in by_method, f"two routes for {route.method} {path}"
-        by_method[route.method] = route
+    def _methods(self, path: str) -> Mapping[str, AnyRoute]:
+        self.load(path)
+        return self._by_path[path]
+
+    def _add(self, route: AnyRoute) -> None:
+        _check(route)
+        assert route.name not in self._routes, f"two routes have the name {route.name}"
+        self._routes[route.name] = route
+        for path in route.paths:
+            by_method = self._by_path.setdefault(path, {})
+            assert route.method not in by_method, f"two routes for {route.method} {path}"
+            by_method[route.method] = route
+
+
+def _match(pattern: Sequence[str], parts: Sequence[str]) -> dict[str, str] | None:
+    """Return the parameters of a path; None when the pattern is not its own."""
+    has_tail = pattern[-1].endswith(":path}")
+    if len(parts) != len(pattern) and (not has_tail or len(parts) < len(pattern)):
+        return None
+    params: dict[str, str] = {}
+    for place, part in enumerate(pattern):
+        if part[:1] != "{":
+            if part != parts[place]:
+                return None
+        elif part.endswith(":path}"):
+            params[part[1:-6]] = "/".join(parts[place:])
+        elif parts[place]:
+            params[part[1:-1]] = parts[place]
+        else:
+            return None
+    return params
 
 
 def path_params(path: str) -> list[str]:
@@ -173,7 +250,14 @@ def path_params(path: str) -> list[str]:
 def _check(route: AnyRoute) -> None:
     where = f"{route.method} {route.path}"
     assert set(path_params(route.path)) == set(route.params), f"{where}: say what each param is"
+    assert _is_matched(route.path), f"{where}: a parameter is a whole segment, a path the last"
     assert not (route.body and route.raw_body), f"{where}: a body is a model or bytes"
     assert route.method in UNSAFE_METHODS or not route.has_body, f"{where}: GET has no body"
     assert all(code in CODES for code in route.errors), f"{where}: an error code is unknown"
     assert route.summary and route.statuses, f"{where}: say what it does and answers"
+
+
+def _is_matched(path: str) -> bool:
+    params = [part for part in path.split("/") if "{" in part]
+    is_whole = all(_PARAM.fullmatch(part) for part in params)
+    return is_whole and ":path}" not in path[: path.rfind("/")]

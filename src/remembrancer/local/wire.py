@@ -29,7 +29,7 @@ from remembrancer.local.stdio import standard_lines as standard_lines
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from remembrancer.http.route_table import AnyRoute
+    from remembrancer.http.route_table import AnyRoute, Area
     from remembrancer.local.server import Listening as Listening
     from remembrancer.mcp.dispatch import McpServer
 
@@ -114,11 +114,11 @@ def make_asgi(local: LocalApp) -> ASGIApp:
 
 
 @cache
-def _routes() -> Sequence[AnyRoute]:
+def _routes() -> Sequence[AnyRoute | Area]:
     from remembrancer.http.mcp import mcp_route
-    from remembrancer.http.routes import ROUTES
+    from remembrancer.http.routes import AREAS
 
-    return (*ROUTES, mcp_route(_mcp_server()))
+    return (*AREAS, mcp_route(_mcp_server()))
 
 
 async def serve(
@@ -130,7 +130,7 @@ async def serve(
     """
     from remembrancer.local import server
 
-    paths = frozenset(route.path for route in _routes())
+    paths = frozenset(path for part in _routes() for path in part.paths)
     await server.run(make_asgi(local), host, port, on_ready=lambda place: on_ready(place, paths))
 
 

@@ -73,15 +73,15 @@ class McpServer(Generic[AppT]):
             "tools/list": self._list_tools,
             "tools/call": self._call_tool,
         }
-        if registry.resources or registry.templates:
+        if registry.has_resources:
             both |= {
                 "resources/list": self._list_resources,
                 "resources/templates/list": self._list_templates,
                 "resources/read": self._read_resource,
             }
-        if registry.prompts:
+        if registry.has_prompts:
             both |= {"prompts/list": self._list_prompts, "prompts/get": self._get_prompt}
-        if registry.completions:
+        if registry.has_completions:
             both["completion/complete"] = self._complete
         self._modern: Mapping[str, _Route[AppT]] = {**both, "server/discover": self._discover}
         self._legacy: Mapping[str, _Route[AppT]] = {

@@ -10,6 +10,8 @@ import base64
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
 from typing import Any, Final, Generic, Literal, TypeVar
 
 from pydantic import BaseModel
@@ -18,10 +20,10 @@ from remembrancer.core.access.scopes import Scope
 from remembrancer.core.errors import InvalidInput
 from remembrancer.core.values import JSON, Caller
 from remembrancer.mcp.arguments import did_you_mean, shown
+from remembrancer.mcp.descriptions import described_prompt, described_tool, resource_text
 from remembrancer.mcp.exchange import Exchange, InputRequired
 from remembrancer.mcp.jsonrpc import Message
 from remembrancer.mcp.results import Reply
-from remembrancer.mcp.schema import input_schema, open_top, output_schema
 from remembrancer.mcp.uri_templates import UriTemplate, parse_uri_template
 
 TOOLSETS: Final = ("essential", "tasks", "memory", "context", "journal", "files")
@@ -76,6 +78,24 @@ class Tool(Generic[AppT, ArgumentsT]):
     destructive: bool = False
     idempotent: bool = False
     published: Mapping[str, JSON] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolArea:
+    """The tools of one module, which is imported when one is called or all are listed.
+
+    *Shape:* `module` holds them as its `TOOLS`; `names` are theirs, in the same order.
+    """
+
+    module: str
+    names: tuple[str, ...]
+
+    def load(self) -> tuple[Tool[Any, Any], ...]:  # Any: each tool has its own arguments
+        """Import the module and return its tools."""
+        tools: tuple[Tool[Any, Any], ...] = import_module(self.module).TOOLS
+        names = tuple(tool.name for tool in tools)
+        assert names == self.names, f"{self.module}: its area names {self.names}, it has {names}"
+        return tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,39 +165,103 @@ class Completion(Generic[AppT]):
     scope: Scope | None = None
 
 
+EntryT = TypeVar("EntryT")
+
+
+@dataclass(frozen=True, slots=True)
+class Late(Generic[EntryT]):
+    """Entries of a module that is imported when somebody asks for them.
+
+    *Shape:* `module` holds them as a tuple called `name`; there is at least one.
+    """
+
+    module: str
+    name: str
+
+    def load(self) -> tuple[EntryT, ...]:
+        """Import the module and return its entries."""
+        entries: tuple[EntryT, ...] = vars(import_module(self.module))[self.name]
+        assert entries, f"{self.name} of {self.module} is empty"
+        return entries
+
+
 class Registry(Generic[AppT]):
-    """All that one server offers, in the order of declaration."""
+    """All that one server offers, in the order of declaration; imported once it is needed."""
 
     def __init__(
         self,
-        tools: Iterable[Tool[AppT, Any]],  # Any: each tool has its own arguments
+        tools: Iterable[Tool[AppT, Any] | ToolArea],  # Any: each tool has its own arguments
         *,
-        resources: Iterable[Resource[AppT]] = (),
-        templates: Iterable[ResourceTemplate[AppT]] = (),
-        prompts: Iterable[Prompt[AppT]] = (),
-        completions: Iterable[Completion[AppT]] = (),
+        resources: Sequence[Resource[AppT]] | Late[Resource[AppT]] = (),
+        templates: Sequence[ResourceTemplate[AppT]] | Late[ResourceTemplate[AppT]] = (),
+        prompts: Sequence[Prompt[AppT]] | Late[Prompt[AppT]] = (),
+        completions: Sequence[Completion[AppT]] | Late[Completion[AppT]] = (),
         page_size: int = PAGE_MAX,
     ) -> None:
-        self.tools: Mapping[str, Tool[AppT, Any]] = _unique((tool.name, tool) for tool in tools)
-        self.resources = _unique((resource.uri, resource) for resource in resources)
-        self.templates: Sequence[tuple[UriTemplate, ResourceTemplate[AppT]]] = tuple(
-            (parse_uri_template(template.uri_template), template) for template in templates
+        self._tools: Mapping[str, Tool[AppT, Any] | ToolArea] = _unique(
+            (name, tool)
+            for tool in tools
+            for name in (tool.names if isinstance(tool, ToolArea) else (tool.name,))
         )
-        self.prompts = _unique((prompt.name, prompt) for prompt in prompts)
-        self.completions: Mapping[tuple[str, str, str], Completion[AppT]] = _unique(
-            ((each.kind, each.target, each.argument), each) for each in completions
-        )
+        self._loaded: dict[str, Tool[AppT, Any]] = {}
+        self._all: dict[str, Tool[AppT, Any]] = {}
+        self._resources, self._templates = resources, templates
+        self._prompts, self._completions = prompts, completions
+        self.has_resources = _has(resources) or _has(templates)
+        self.has_prompts, self.has_completions = _has(prompts), _has(completions)
         self._page_size = page_size
         self._described: dict[str, Message] = {}
-        for tool in self.tools.values():
-            assert _NAME.fullmatch(tool.name), f"tool name {tool.name!r}"
-            assert tool.toolsets <= {*TOOLSETS}, f"toolsets of {tool.name!r}"
-        essential = [t for t in self.tools.values() if "essential" in t.toolsets]
-        assert len(essential) <= ESSENTIAL_MAX, f"{len(essential)} essential tools"
+        for name, tool in self._tools.items():
+            assert _NAME.fullmatch(name), f"tool name {name!r}"
+            if isinstance(tool, Tool):
+                self._keep(tool)
+
+    @property
+    def tools(self) -> Mapping[str, Tool[AppT, Any]]:
+        """Every tool by name, in the order of declaration; this imports every area."""
+        if not self._all:
+            self._all = {name: self.tool(name) for name in self._tools}
+        return self._all
 
     def tool(self, name: JSON) -> Tool[AppT, Any]:
         """Return the tool of this name. *Raises:* InvalidInput that names the close ones."""
-        return _found(self.tools, name, "tool")
+        declared = _found(self._tools, name, "tool")
+        if isinstance(declared, Tool):
+            return declared
+        assert isinstance(name, str)
+        if name not in self._loaded:
+            for tool in declared.load():
+                self._keep(tool)
+        return self._loaded[name]
+
+    @cached_property
+    def resources(self) -> Mapping[str, Resource[AppT]]:
+        """The resources by URI."""
+        return _unique((each.uri, each) for each in _all_of(self._resources))
+
+    @cached_property
+    def templates(self) -> Sequence[tuple[UriTemplate, ResourceTemplate[AppT]]]:
+        """The resource templates, each with its parsed URI template."""
+        templates = _all_of(self._templates)
+        return tuple((parse_uri_template(each.uri_template), each) for each in templates)
+
+    @cached_property
+    def prompts(self) -> Mapping[str, Prompt[AppT]]:
+        """The prompts by name."""
+        return _unique((each.name, each) for each in _all_of(self._prompts))
+
+    @cached_property
+    def completions(self) -> Mapping[tuple[str, str, str], Completion[AppT]]:
+        """The completions by what they complete."""
+        return _unique(
+            ((each.kind, each.target, each.argument), each) for each in _all_of(self._completions)
+        )
+
+    def _keep(self, tool: Tool[AppT, Any]) -> None:
+        assert tool.toolsets <= {*TOOLSETS}, f"toolsets of {tool.name!r}"
+        self._loaded[tool.name] = tool
+        essential = [one for one in self._loaded.values() if "essential" in one.toolsets]
+        assert len(essential) <= ESSENTIAL_MAX, f"{len(essential)} essential tools"
 
     def prompt(self, name: JSON) -> Prompt[AppT]:
         """Return the prompt of this name. *Raises:* InvalidInput that names the close ones."""
@@ -198,7 +282,7 @@ class Registry(Generic[AppT]):
     def list_resources(self, scopes: frozenset[str]) -> list[Message]:
         """Return the resources that the scopes permit."""
         return [
-            {"uri": each.uri, **_resource_text(each)}
+            {"uri": each.uri, **resource_text(each)}
             for each in self.resources.values()
             if permits(scopes, each.scope)
         ]
@@ -206,7 +290,7 @@ class Registry(Generic[AppT]):
     def list_templates(self, scopes: frozenset[str]) -> list[Message]:
         """Return the resource templates that the scopes permit."""
         return [
-            {"uriTemplate": each.uri_template, **_resource_text(each)}
+            {"uriTemplate": each.uri_template, **resource_text(each)}
             for _, each in self.templates
             if permits(scopes, each.scope)
         ]
@@ -214,13 +298,13 @@ class Registry(Generic[AppT]):
     def list_prompts(self, scopes: frozenset[str]) -> list[Message]:
         """Return the prompts that the scopes permit."""
         return [
-            _described_prompt(each) for each in self.prompts.values() if permits(scopes, each.scope)
+            described_prompt(each) for each in self.prompts.values() if permits(scopes, each.scope)
         ]
 
     def described(self, tool: Tool[AppT, Any]) -> Message:
         """Return a tool as a list shows it; made once, and then the same object."""
         if tool.name not in self._described:
-            self._described[tool.name] = _described_tool(tool)
+            self._described[tool.name] = described_tool(tool)
         return self._described[tool.name]
 
     def page(
@@ -258,7 +342,14 @@ def parse_toolsets(text: str | None) -> frozenset[str]:
 
 
 KeyT = TypeVar("KeyT")
-EntryT = TypeVar("EntryT")
+
+
+def _has(entries: Sequence[EntryT] | Late[EntryT]) -> bool:
+    return isinstance(entries, Late) or bool(entries)
+
+
+def _all_of(entries: Sequence[EntryT] | Late[EntryT]) -> Sequence[EntryT]:
+    return entries.load() if isinstance(entries, Late) else entries
 
 
 def _unique(pairs: Iterable[tuple[KeyT, EntryT]]) -> Mapping[KeyT, EntryT]:
@@ -280,50 +371,6 @@ def _found(entries: Mapping[str, EntryT], name: JSON, kind: str) -> EntryT:
             field="name",
         )
     return entry
-
-
-def _described_tool(tool: Tool[AppT, Any]) -> Message:
-    hints: Message = {"readOnlyHint": tool.read_only}
-    if not tool.read_only:
-        hints |= {"destructiveHint": tool.destructive, "idempotentHint": tool.idempotent}
-    described: Message = {
-        "name": tool.name,
-        "title": tool.title,
-        "description": tool.description,
-        "inputSchema": dict(tool.published or input_schema(tool.arguments)),
-        "annotations": {**hints, "openWorldHint": False},
-    }
-    if tool.result is not None:
-        described["outputSchema"] = (
-            output_schema(tool.result) if isinstance(tool.result, type) else open_top(tool.result)
-        )
-    return described
-
-
-def _described_prompt(prompt: Prompt[AppT]) -> Message:
-    described: Message = {
-        "name": prompt.name,
-        "title": prompt.title,
-        "description": prompt.description,
-    }
-    if prompt.arguments:
-        described["arguments"] = [
-            {"name": each.name, "description": each.description, "required": each.required}
-            for each in prompt.arguments
-        ]
-    return described
-
-
-def _resource_text(resource: Resource[AppT] | ResourceTemplate[AppT]) -> Message:
-    described: Message = {
-        "name": resource.name,
-        "title": resource.title,
-        "description": resource.description,
-        "mimeType": resource.mime_type,
-    }
-    if resource.annotations:
-        described["annotations"] = dict(resource.annotations)
-    return described
 
 
 def _cursor(start: int) -> str:

@@ -13,8 +13,8 @@ from starlette.types import ASGIApp
 from remembrancer.app.settings import load_settings
 from remembrancer.app.state import App
 from remembrancer.http.asgi import create_asgi
-from remembrancer.http.route_table import AnyRoute
-from remembrancer.http.routes import ROUTES
+from remembrancer.http.route_table import AnyRoute, Area
+from remembrancer.http.routes import AREAS
 from remembrancer.ports.sql import SqlStore
 from remembrancer.testing.kv import MemoryKeyValue
 from remembrancer.testing.runtime import FixedRuntime
@@ -53,7 +53,7 @@ class Served:
 def serve(
     environ: Mapping[str, str] | None = None,
     *,
-    routes: Iterable[AnyRoute] = ROUTES,
+    routes: Iterable[AnyRoute | Area] = AREAS,
     sql: SqlStore | None = None,
 ) -> Served:
     """An app with every environment key set; `environ` adds to or overrides them."""

@@ -19,9 +19,9 @@ from tests.protocol.rest.doors import OWNER, Served, error_of, serve
 
 from remembrancer.http.openapi import build_document
 from remembrancer.http.route_table import RouteTable
-from remembrancer.http.routes import ROUTES
+from remembrancer.http.routes import AREAS
 
-TABLE = RouteTable(ROUTES)
+TABLE = RouteTable(AREAS)
 """What is served."""
 
 

@@ -8,8 +8,9 @@ from tests.protocol.rest.doors import KEYS, OWNER, error_of, serve
 from remembrancer.core.access.profiles import PROFILES
 from remembrancer.core.errors import CODES
 from remembrancer.http.route_table import AnyRoute, path_params
-from remembrancer.http.routes import ROUTES
+from remembrancer.http.routes import every_route
 
+ROUTES = every_route()
 LISTED = [route for route in ROUTES if route.is_listed]
 SCOPED = [route for route in ROUTES if route.scope is not None]
 PATHS = [(route, path) for route in ROUTES for path in (route.path, *route.aliases)]
