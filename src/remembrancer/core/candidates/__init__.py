@@ -1,0 +1,1 @@
+"""Candidates: facts and changes that wait for a person's word."""

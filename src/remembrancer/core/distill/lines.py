@@ -1,0 +1,72 @@
+"""The lines of a batch: stored messages as a distilling model is shown them.
+
+What a line is cut to, whose lines can be a fact's source, and which language a batch is in. It
+reads no store. Every ring may import it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from remembrancer.core.text.graphemes import shorten
+from remembrancer.core.text.scripts import LETTER, UNSPACED, classes_of
+
+EXTRACT_LINE_CHARS: Final = 900
+"""Characters of a message that extraction reads. Source: the predecessor."""
+
+DREAM_LINE_CHARS: Final = 700
+"""Characters of a message that a dream reads. Source: the predecessor."""
+
+Language = Literal["zh", "en"]
+"""The languages that prompts and pages are written in."""
+
+_ZH_SHARE: Final = 0.3
+"""Share of Han characters among the letters from which a text counts as Chinese. Our choice: mixed
+text with whole Chinese sentences is well above, a Latin text with a name well below."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A stored message in a batch. *Units:* `created_at` milliseconds UTC.
+
+    *Shape:* `is_saved`: a person had it remembered already, so nothing is learned from it again.
+    """
+
+    id: str
+    role: str
+    text: str
+    created_at: int
+    is_saved: bool = False
+
+    @property
+    def is_source(self) -> bool:
+        """Whether a fact can come from it: what the assistant, a tool or the client says is shown,
+        never learned; so nothing that we injected or answered comes back as a fact."""
+        return self.role == "user" and not self.is_saved
+
+    def cut(self, chars_max: int) -> Line:
+        """Return the line with at most so many characters."""
+        if len(self.text) <= chars_max:
+            return self
+        text = shorten(self.text, chars_max)
+        return Line(self.id, self.role, text, self.created_at, self.is_saved)
+
+
+def rendered(lines: Sequence[Line]) -> str:
+    """Return the lines as a prompt shows them: one a line, with id and role, marks defused."""
+    return "\n".join(f"[{line.id}] {line.role}: {_defused(line.text)}" for line in lines)
+
+
+def _defused(text: str) -> str:
+    # A line of a message can never look like another message or close the data block.
+    return " ".join(text.split()).replace("<", "‹").replace(">", "›")
+
+
+def language_of(texts: Sequence[str]) -> Language:
+    """Return the language that most of the texts are in."""
+    classes = "".join(classes_of(text) for text in texts)
+    han = classes.count(UNSPACED)
+    # A Latin word has some five letters, so a Han character counts for two.
+    return "zh" if han and 2 * han >= _ZH_SHARE * (2 * han + classes.count(LETTER)) else "en"
