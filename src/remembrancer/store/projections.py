@@ -20,6 +20,7 @@ from remembrancer.core.topics.decide import DEFAULTS as TOPIC_FIELDS
 from remembrancer.core.values import JSON, canonical_json
 from remembrancer.ports.sql import SqlValue, Statement
 from remembrancer.store.access import project_keys
+from remembrancer.store.distill_projection import project_candidates, project_pages
 from remembrancer.store.items_projection import project_items
 from remembrancer.store.library_projection import (
     project_digest,
@@ -44,6 +45,8 @@ TABLES: Final = (
     "glossary",
     "glossary_names",
     "digests",
+    "candidates",
+    "pages",
     "keys",
     "tombstones",
     "counters",
@@ -219,6 +222,8 @@ PROJECTORS: Final[Mapping[str, Callable[[Sequence[Placed], str], list[Statement]
             "precious": project_precious,
             "glossary": project_glossary,
             "digest": project_digest,
+            "candidate": project_candidates,
+            "page": project_pages,
         }
     )
 )

@@ -1,0 +1,115 @@
+"""The diary's pages: reading them; and the parts of a day that is being dreamt.
+
+Pages are in the ledger, parts are not. What a page says is `core.distill.pages`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final, cast
+
+from remembrancer.core.dates import format_iso
+from remembrancer.core.distill.pages import Page, PageKind, page_view
+from remembrancer.core.ids import Namespace, Stream
+from remembrancer.core.ledger.changes import Fields
+from remembrancer.core.values import JSON, canonical_json
+from remembrancer.ports.sql import Row, Statement
+from remembrancer.store.distill_projection import PAGE_FIELDS
+from remembrancer.store.marks import Marks
+
+_READ: Final = "p.label, p.version, p.created_at, p.updated_at, " + ", ".join(
+    f"p.{name}" for name in PAGE_FIELDS
+)
+
+
+def page_stream(label: str) -> Stream:
+    """Name the stream of one page."""
+    return Stream(f"page/{label}")
+
+
+def pages_statement(namespace: Namespace, labels: Sequence[str]) -> Statement:
+    """Return the statement that reads pages by their labels, in the order of their days."""
+    marks = Marks(namespace)
+    return Statement(
+        f"SELECT {_READ} FROM {marks.many(labels)} AS j CROSS JOIN pages AS p"
+        " ON p.namespace = ?1 AND p.label = j.value ORDER BY p.starts_on, p.label",
+        marks.values,
+    )
+
+
+def span_statement(namespace: Namespace, kind: PageKind, *, start: str, end: str) -> Statement:
+    """Return the statement that reads the pages of a kind that begin in a span of dates."""
+    return Statement(
+        f"SELECT {_READ} FROM pages AS p WHERE p.namespace = ? AND p.kind = ?"
+        " AND p.starts_on >= ? AND p.starts_on < ? ORDER BY p.starts_on",
+        (namespace, kind, start, end),
+    )
+
+
+def latest_statement(namespace: Namespace, kind: PageKind, *, before: str, limit: int) -> Statement:
+    """Return the statement that reads a list of pages of a kind, the newest first."""
+    return Statement(
+        f"SELECT {_READ} FROM pages AS p WHERE p.namespace = ? AND p.kind = ?"
+        " AND p.starts_on < ? ORDER BY p.starts_on DESC LIMIT ?",
+        (namespace, kind, before, limit),
+    )
+
+
+def fields_of(row: Row) -> Fields:
+    """Return a page's record from a row."""
+    return {name: str(row[name]) for name in PAGE_FIELDS if row[name] is not None}
+
+
+def page_of(row: Row) -> Page:
+    """Return the page in a row."""
+    through = row["through_id"]
+    return Page(
+        label=str(row["label"]),
+        # The projection holds no other.
+        kind=cast(PageKind, str(row["kind"])),
+        starts_on=str(row["starts_on"]),
+        title=str(row["title"]),
+        summary=str(row["summary"]),
+        content=str(row["content"]),
+        through_id=None if through is None else str(through),
+    )
+
+
+def view_of(row: Row) -> JSON:
+    """Return a page's answer form from a row."""
+    return page_view(
+        str(row["label"]),
+        fields_of(row),
+        updated_at=format_iso(int(str(row["updated_at"]))),
+        version=int(str(row["version"])),
+    )
+
+
+def parts_statement(namespace: Namespace, date: str) -> Statement:
+    """Return the statement that reads the parts of a day, in their order."""
+    return Statement(
+        "SELECT part, body FROM dream_parts WHERE namespace = ? AND date = ? ORDER BY part",
+        (namespace, date),
+    )
+
+
+def parts_of(rows: Sequence[Row]) -> list[dict[str, JSON]]:
+    """Return the bodies of the parts."""
+    return [json.loads(str(row["body"])) for row in rows]
+
+
+def keep_part_statement(
+    namespace: Namespace, date: str, part: int, body: dict[str, JSON]
+) -> Statement:
+    """Return the statement that keeps what was made of a batch; again is the same."""
+    return Statement(
+        "INSERT INTO dream_parts (namespace, date, part, body) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (namespace, date, part) DO UPDATE SET body = excluded.body",
+        (namespace, date, part, canonical_json(body)),
+    )
+
+
+def drop_parts_statement(namespace: Namespace, date: str) -> Statement:
+    """Return the statement that removes the parts of a day."""
+    return Statement("DELETE FROM dream_parts WHERE namespace = ? AND date = ?", (namespace, date))
