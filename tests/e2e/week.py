@@ -65,8 +65,9 @@ async def serving(folder: Path, runtime: LocalRuntime) -> AsyncIterator[str]:
     data = DataFolder(folder)
     data.make()
     settings = load_settings({"CHATBOX_API_KEY": KEY, "DREAM_TIME_ZONE": "Asia/Shanghai"})
-    async with open_stores(data, runtime, is_server=True) as (store, kv):
-        local = LocalApp(App(store, kv, runtime, settings), store, runtime, data)
+    async with open_stores(data, runtime, is_server=True) as stores:
+        app = App(stores.sql, stores.kv, runtime, settings)
+        local = LocalApp(app, stores.sql, runtime, data)
         listening = bind("127.0.0.1", 0)
         config = uvicorn.Config(make_asgi(local), log_config=None, access_log=False, ws="none")
         server = uvicorn.Server(config)

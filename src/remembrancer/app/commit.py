@@ -1,8 +1,8 @@
 """The write path: read, decide, write one batch; again when somebody else was faster.
 
 A use case hands `write` a function that reads what it needs and returns a Plan. Everything of the
-plan is one atomic batch: events, projections, scope versions, the idempotency answer and what the
-use case adds. Not a place for rules.
+plan is one atomic batch: events, projections, scope versions, the vector outbox, the idempotency
+answer and what the use case adds. Not a place for rules.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from remembrancer.app.state import App
+from remembrancer.app.vectors.kick import index_soon
 from remembrancer.core import limits
 from remembrancer.core.errors import Conflict
 from remembrancer.core.ledger.events import SALT_BYTES
 from remembrancer.core.values import JSON, Caller
 from remembrancer.ports.sql import Statement
-from remembrancer.store import ledger
+from remembrancer.store import ledger, vector_outbox
 from remembrancer.store.ledger import StreamEdit
 
 Answer = dict[str, JSON]
@@ -50,7 +51,7 @@ async def write(app: App, caller: Caller, decide: Callable[[], Awaitable[Plan]])
         if earlier is not None:
             return earlier
         plan = await decide()
-        statements = _batch(app, caller, plan)
+        statements, is_reworded = _batch(app, caller, plan)
         if not statements:
             return plan.answer
         try:
@@ -59,6 +60,8 @@ async def write(app: App, caller: Caller, decide: Callable[[], Awaitable[Plan]])
             if attempt == limits.CONFLICT_ATTEMPTS_MAX:
                 raise _final(clash) from clash
             continue
+        if is_reworded:
+            index_soon(app, caller.namespace)
         return plan.answer
     raise AssertionError("unreachable")
 
@@ -72,15 +75,18 @@ async def write_in_turn(app: App, caller: Caller, decide: Callable[[], Awaitable
         return await write(app, caller, decide)
 
 
-def _batch(app: App, caller: Caller, plan: Plan) -> list[Statement]:
+def _batch(app: App, caller: Caller, plan: Plan) -> tuple[list[Statement], bool]:
+    """Return the batch, and whether there is something to embed or to remove after it."""
+    is_reworded = False
     edits = [edit for edit in plan.edits if edit.drafts]
     statements: list[Statement] = []
     if edits:
         salts = [app.runtime.random_bytes(SALT_BYTES) for edit in edits for _draft in edit.drafts]
         sealed, placed = ledger.place(edits, caller=caller, at_ms=plan.at_ms, salts=salts)
         statements += ledger.append(sealed, placed)
+        is_reworded = vector_outbox.queues(placed)
     statements += plan.extra
-    return statements + ledger.keep_answer(caller, plan.answer, plan.at_ms)
+    return [*statements, *ledger.keep_answer(caller, plan.answer, plan.at_ms)], is_reworded
 
 
 async def _earlier_answer(app: App, caller: Caller) -> Answer | None:

@@ -12,12 +12,13 @@ from remembrancer.app.commit import Answer, Plan, write
 from remembrancer.app.context.cache import drop
 from remembrancer.app.objectives import clear_objective_of
 from remembrancer.app.state import App
+from remembrancer.app.vectors.removal import remove_vectors
 from remembrancer.core.context.levels import project_scope, startup_scope, topic_scope
 from remembrancer.core.errors import NotFound
 from remembrancer.core.ids import RELATIONS, item_stream
 from remembrancer.core.items.derive import text_hash
 from remembrancer.core.ledger.changes import Changes, Fields
-from remembrancer.core.ledger.events import FORGOTTEN, Draft, Event, Head
+from remembrancer.core.ledger.events import ENDINGS, FORGOTTEN, Draft, Event, Head
 from remembrancer.core.ledger.redaction import redact_body
 from remembrancer.core.relations.decide import relation_key
 from remembrancer.core.text.slugs import tag_key
@@ -34,15 +35,16 @@ async def forget_item(app: App, caller: Caller, item_id: str) -> Answer:
 
     *Shape:* answers `{"forgotten": id, "events_emptied", "quotes_redacted", "relations_removed"}`.
     *Raises:* NotFound (also when it is forgotten already), StoreUnavailable when a copy in the
-    cache could not be deleted. *Promise:* one atomic batch, then the cached bundles and the
-    deleted rows' bytes; reads the whole ledger of the namespace once.
+    cache could not be deleted. *Promise:* one atomic batch, then its vector (which the outbox tries
+    again for as long as it takes), the cached bundles and the deleted rows' bytes; reads the whole
+    ledger of the namespace once.
     """
     stream = item_stream(item_id)
     scopes: set[str] = set()
 
     async def decide() -> Plan:
         events = await ledger.read_stream(app.sql, caller.namespace, stream)
-        if not events or events[-1].kind == FORGOTTEN:
+        if not events or events[-1].kind in ENDINGS:
             raise NotFound(f"there is no item {item_id[:60]!r}", hint="list_items finds ids")
         outcomes = await app.sql.read(
             [
@@ -74,6 +76,7 @@ async def forget_item(app: App, caller: Caller, item_id: str) -> Answer:
         return await clear_objective_of(app, caller, plan, [(item, ending)])
 
     answer = await write(app, caller, decide)
+    await remove_vectors(app, caller.namespace, [item_id])
     await drop(app.kv, app.bundles, caller.namespace, scopes)
     await app.sql.scrub()
     return answer

@@ -227,7 +227,7 @@ class _Writer:
         after = fold_event(before, event)
         self._records[place] = after
         self._records.move_to_end(place)
-        statements = store.projection_statements(Placed(event, before, after))
+        statements = store.projection_statements(Placed(event, before, after), self._now_ms())
         if stored.kind == FORGOTTEN:
             statements.append(store.forgotten_statement(*place))
         return statements

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from remembrancer.app.context.cache import FirstLevel
 from remembrancer.app.settings import Settings
 from remembrancer.app.turnstile import Turnstile
+from remembrancer.app.vectors.indexing import Indexing
 from remembrancer.ports.kv import KeyValue
 from remembrancer.ports.models import ChatModel, Embedder, Reranker
 from remembrancer.ports.outbound import Outbound
@@ -24,8 +25,8 @@ class App:
     `dataclasses.replace`, so that the copies share the turnstile and the first level of
     the bundle cache).
     *Shape:* what a deployment may do without is None there: `embedder` and `vectors` (then search
-    is by words), `vectors_next` (but while another model's index is made), `reranker`, `chat`,
-    `outbound` and `queue`.
+    is by words), `embedder_next` and `vectors_next` (but while another model's index is made),
+    `reranker`, `chat`, `outbound` and `queue`. `embedder` is of the model that `vectors` holds.
     """
 
     sql: SqlStore
@@ -34,8 +35,10 @@ class App:
     settings: Settings
     turnstile: Turnstile = field(default_factory=Turnstile)
     bundles: FirstLevel = field(default_factory=FirstLevel)
+    indexing: Indexing = field(default_factory=Indexing)
     embedder: Embedder | None = None
     vectors: VectorIndex | None = None
+    embedder_next: Embedder | None = None
     vectors_next: VectorIndex | None = None
     reranker: Reranker | None = None
     chat: ChatModel | None = None

@@ -24,6 +24,8 @@ DATABASE_FILE: Final = "remembrancer.db"
 """The ledger and everything derived from it."""
 CACHE_FILE: Final = "cache.db"
 """The key-value cache; it may be deleted at any time."""
+VECTORS_PREFIX: Final = "vectors-"
+"""What the names of the vector files begin with; like the cache they may be deleted."""
 KEY_FILE: Final = "owner.key"
 """The owner's key, made at the first start when `CHATBOX_API_KEY` is not set."""
 
@@ -46,6 +48,14 @@ class DataFolder:
     def cache(self) -> Path:
         """The cache file."""
         return self.path / CACHE_FILE
+
+    def vectors(self, name: str) -> Path:
+        """Return the vector file of a model."""
+        return self.path / f"{VECTORS_PREFIX}{name}.db"
+
+    def vector_files(self) -> list[Path]:
+        """Return every vector file that is there, with what lies beside it."""
+        return sorted(self.path.glob(f"{VECTORS_PREFIX}*.db*"))
 
     @property
     def key_file(self) -> Path:
@@ -116,8 +126,13 @@ class DataFolder:
         """Name what others than the owner may enter or read: the folder and its own files."""
         if os.name != "posix":
             return []
-        own = (self.path, self.database, self.cache, self.key_file)
+        own = (self.path, self.database, self.cache, self.key_file, *self.vector_files())
         return [str(path) for path in own if path.exists() and path.stat().st_mode & OTHERS]
+
+
+def environment() -> Mapping[str, str]:
+    """Return the process's environment; nothing else of the command line reads it."""
+    return os.environ
 
 
 def find_folder(data: str | None, environ: Mapping[str, str]) -> DataFolder:

@@ -1,13 +1,15 @@
-"""Opening the two stores of a data folder, and closing them again. `local.wire` imports it."""
+"""Opening the stores of a data folder, and closing them again. `local.wire` imports it."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.local.connection import SqliteOptions
 from remembrancer.local.folder import DataFolder
+from remembrancer.local.indexes import LocalIndexes
 from remembrancer.local.kv import SqliteKeyValue
 from remembrancer.local.migrate import migrate
 from remembrancer.local.runtime import LocalRuntime
@@ -17,11 +19,20 @@ SERVER_THREADS: Final = 2
 """Reading threads of a server. Our choice; SQLite answers most reads in under a millisecond."""
 
 
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """What is kept in a data folder, open."""
+
+    sql: SqliteStore
+    kv: SqliteKeyValue
+    indexes: LocalIndexes
+
+
 @asynccontextmanager
 async def open_stores(
     folder: DataFolder, runtime: LocalRuntime, *, is_server: bool
-) -> AsyncIterator[tuple[SqliteStore, SqliteKeyValue]]:
-    """Open the database, migrated, and the cache.
+) -> AsyncIterator[Stores]:
+    """Open the database, migrated, the cache and the vector files.
 
     *Shape:* only a server gets threads; elsewhere all runs where it is called.
     *Raises:* StoreUnavailable.
@@ -30,10 +41,12 @@ async def open_stores(
     threads = SERVER_THREADS if is_server else 0
     store = await SqliteStore.open(folder.database, SqliteOptions(threads=threads))
     kv = SqliteKeyValue(folder.cache, runtime, threads=threads)
+    indexes = LocalIndexes(folder, threads=min(threads, 1))
     try:
         await migrate(store)
-        yield store, kv
+        yield Stores(store, kv, indexes)
     finally:
         await runtime.drain()
+        indexes.close()
         kv.close()
         store.close()

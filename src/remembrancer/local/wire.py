@@ -5,7 +5,6 @@ The only module of this side that sees every ring. A door is loaded only when it
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -15,12 +14,14 @@ from typing import TYPE_CHECKING
 from remembrancer.app.access import local_owner
 from remembrancer.app.settings import Settings, load_settings
 from remembrancer.app.state import App
+from remembrancer.app.vectors.composing import indexed
 from remembrancer.core.access.profiles import DEFAULT_NAMESPACE, OWNER_KEY
 from remembrancer.core.ids import Namespace
 from remembrancer.core.values import JSON, Caller
 from remembrancer.local import transfer as transfer
 from remembrancer.local.checkup import examine as examine
 from remembrancer.local.folder import DATA_VARIABLE, DataFolder, find_folder
+from remembrancer.local.folder import environment as environment
 from remembrancer.local.opening import open_stores
 from remembrancer.local.runtime import LocalRuntime
 from remembrancer.local.sqlite import SqliteStore
@@ -34,11 +35,6 @@ if TYPE_CHECKING:
     from remembrancer.mcp.dispatch import McpServer
 
 Message = dict[str, JSON]
-
-
-def environment() -> Mapping[str, str]:
-    """Return the process's environment; nothing else of the command line reads it."""
-    return os.environ
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +81,11 @@ async def open_app(
     if is_server and not environ.get(OWNER_KEY, "").strip():
         folder.make_key(runtime.random_bytes)
     settings = read_settings(folder, environ, is_named=data is not None)
-    async with open_stores(folder, runtime, is_server=is_server) as (store, kv):
-        yield LocalApp(App(store, kv, runtime, settings), store, runtime, folder)
+    async with (
+        open_stores(folder, runtime, is_server=is_server) as stores,
+        indexed(App(stores.sql, stores.kv, runtime, settings), stores.indexes) as app,
+    ):
+        yield LocalApp(app, stores.sql, runtime, folder)
 
 
 def read_settings(folder: DataFolder, environ: Mapping[str, str], *, is_named: bool) -> Settings:

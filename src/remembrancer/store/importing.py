@@ -17,6 +17,7 @@ from remembrancer.store.forgetting import empty_bodies_statement
 from remembrancer.store.marks import Marks
 from remembrancer.store.projections import bump_scopes, project
 from remembrancer.store.record_table import Placed
+from remembrancer.store.vector_outbox import queue_statements
 from remembrancer.store.verify import StoredEvent
 
 PAGE_EVENTS: Final = 500
@@ -86,13 +87,14 @@ def ledger_statements(
     ]
 
 
-def projection_statements(placed: Placed) -> list[Statement]:
+def projection_statements(placed: Placed, now_ms: int) -> list[Statement]:
     """Return what brings the tables up to one event that is in the ledger already.
 
     One at a time and in the ledger's order: the tables have their unique indexes, and a key that
-    one event frees may be taken by the next.
+    one event frees may be taken by the next. *Units:* `now_ms` since when its vector waits.
     """
-    return [*project([placed]), *bump_scopes([placed])]
+    queued = queue_statements([placed], at_ms=now_ms)
+    return [*project([placed]), *bump_scopes([placed]), *queued]
 
 
 def forgotten_statement(namespace: str, stream: str) -> Statement:

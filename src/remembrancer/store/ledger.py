@@ -26,6 +26,7 @@ from remembrancer.ports.sql import Row, SqlStore, SqlValue, Statement
 from remembrancer.store.marks import Marks
 from remembrancer.store.projections import bump_scopes, project
 from remembrancer.store.record_table import Placed, load_json
+from remembrancer.store.vector_outbox import queue_statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def place(
 
 
 def append(sealed: Sequence[Sealed], placed: Sequence[Placed]) -> list[Statement]:
-    """Return the batch that writes events, projections, counters and scope versions."""
+    """Return the batch that writes events, projections, counters, scope versions and outbox."""
     rows: list[list[SqlValue]] = [
         [
             entry.event.stream,
@@ -104,7 +105,12 @@ def append(sealed: Sequence[Sealed], placed: Sequence[Placed]) -> list[Statement
         "INSERT INTO events (namespace, stream, version, kind, actor, at_ms, cause, body, salt,"
         f" body_hash, chain) SELECT ?1, * FROM {marks.rows(rows)}"
     )
-    return [Statement(sql, marks.values), *project(placed), *bump_scopes(placed)]
+    return [
+        Statement(sql, marks.values),
+        *project(placed),
+        *bump_scopes(placed),
+        *queue_statements(placed),
+    ]
 
 
 def heads_statement(namespace: Namespace, streams: Sequence[Stream]) -> Statement:

@@ -1,0 +1,52 @@
+"""Which namespaces are about to be indexed: many writes make one drain.
+
+Held by the App, so that all requests of a process share it. It does no work itself.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+RUN_MS_MAX: Final = 60_000
+"""Milliseconds after which a drain that said nothing more counts as killed. Our choice; the
+platform ends work after an answer after 30 seconds."""
+
+
+class Indexing:
+    """The namespaces that wait for a drain, and whether one runs.
+
+    *Shape:* `is_eager` False starts nothing after a write: for a command that ends soon;
+    `is_closed` once the process is about to end.
+    """
+
+    def __init__(self, *, is_eager: bool = True) -> None:
+        self.is_eager = is_eager
+        self.is_closed = False
+        self._waiting: dict[str, None] = {}
+        self._running_until = 0
+
+    def ask(self, namespace: str, now_ms: int) -> bool:
+        """Note that a namespace has something new; tells whether a drain must be started."""
+        self._waiting[namespace] = None
+        if self.is_closed or now_ms < self._running_until:
+            return False
+        self._running_until = now_ms + RUN_MS_MAX
+        return True
+
+    def take(self, now_ms: int) -> str | None:
+        """Return the namespace that waits longest; None ends the run."""
+        if self.is_closed or not self._waiting:
+            self._running_until = 0
+            return None
+        self._running_until = now_ms + RUN_MS_MAX
+        namespace = next(iter(self._waiting))
+        del self._waiting[namespace]
+        return namespace
+
+    def stop(self) -> None:
+        """Note that the run has ended, whatever is left."""
+        self._running_until = 0
+
+    def close(self) -> None:
+        """Ask what runs to stop after its present step, and start nothing any more."""
+        self.is_closed = True

@@ -1,0 +1,55 @@
+"""Starting a drain after a write: behind the answer, one for many writes.
+
+On one machine it runs in this process. Where there is a queue a message is left there. Either may
+be lost: the sweep of the cron finds what is left.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from remembrancer.app.state import App
+from remembrancer.app.vectors.index import DRAIN_ROWS, drain_outbox
+from remembrancer.core.errors import LimitExceeded, PlatformError
+from remembrancer.ports.queue import JobMessage
+
+logger = logging.getLogger(__name__)
+
+INDEX_JOB: Final = "index"
+"""The job's name in messages."""
+
+
+def index_soon(app: App, namespace: str) -> None:
+    """See to it that a namespace's outbox is drained soon; nothing is waited for."""
+    if app.vectors is None or not app.indexing.is_eager:
+        return
+    if not app.indexing.ask(namespace, app.runtime.now_ms()):
+        return
+    app.runtime.run_later(_tell(app) if app.queue is not None else run_waiting(app))
+
+
+async def run_waiting(app: App) -> None:
+    """Drain every namespace that has asked, each until nothing more can be done now."""
+    try:
+        while (namespace := app.indexing.take(app.runtime.now_ms())) is not None:
+            while True:
+                done = await drain_outbox(app, namespace=namespace, limit=DRAIN_ROWS)
+                is_moving = done["embedded"] or done["deleted"]
+                if not done["left"] or not is_moving or app.indexing.is_closed:
+                    break
+    except PlatformError as error:
+        logger.warning("indexing waits for the next sweep: %s", error.code)
+    finally:
+        app.indexing.stop()
+
+
+async def _tell(app: App) -> None:
+    assert app.queue is not None
+    messages = []
+    while (namespace := app.indexing.take(app.runtime.now_ms())) is not None:
+        messages.append(JobMessage(INDEX_JOB, namespace))
+    try:
+        await app.queue.send(messages)
+    except (PlatformError, LimitExceeded) as error:
+        logger.warning("indexing waits for the next sweep: %s", error.code)

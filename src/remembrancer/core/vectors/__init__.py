@@ -1,0 +1,1 @@
+"""Vectors of items: what is embedded of each, under which id, and when it changes."""

