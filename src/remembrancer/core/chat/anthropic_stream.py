@@ -199,7 +199,7 @@ class AnthropicToOpenAI:
     def _finish(self) -> list[bytes]:
         self._is_over = True
         late = [chunk for index in sorted(self._blocks) for chunk in self._block_stop(index)]
-        reason = _finish_reason(self.stop_reason, has_calls=bool(self._tools))
+        reason = finish_reason_of(self.stop_reason, has_calls=bool(self._tools))
         return [*late, *self._writer.end(reason, self.usage)]
 
     def _fail(self, body: Body) -> list[bytes]:
@@ -242,7 +242,7 @@ def from_anthropic_message(
         answer["reasoning_content"] = reasoning
     if calls:
         answer["tool_calls"] = calls
-    reason = _finish_reason(string_of(message.get("stop_reason")), has_calls=bool(calls))
+    reason = finish_reason_of(string_of(message.get("stop_reason")), has_calls=bool(calls))
     choice: Body = {"index": 0, "message": answer, "logprobs": None, "finish_reason": reason}
     return {
         "id": id,
@@ -267,6 +267,11 @@ def thinking_before_calls(message: Body) -> dict[str, list[Body]]:
     return kept
 
 
+def finish_reason_of(stop_reason: str, *, has_calls: bool) -> FinishReason:
+    """Return the finish reason for a stop reason; one that is not known goes by the calls."""
+    return _FINISH.get(stop_reason, "tool_calls" if has_calls else "stop")
+
+
 def anthropic_error_to_openai(status: int, body: object) -> tuple[int, Body]:
     """Return an error answer in OpenAI's form.
 
@@ -282,10 +287,6 @@ def anthropic_error_to_openai(status: int, body: object) -> tuple[int, Body]:
     message = message or f"The upstream answered with status {status}."
     other = "invalid_request_error" if 400 <= status < 500 else "server_error"
     return status, error_body(message, _KINDS.get(status, other), kind or None)
-
-
-def _finish_reason(stop_reason: str, *, has_calls: bool) -> FinishReason:
-    return _FINISH.get(stop_reason, "tool_calls" if has_calls else "stop")
 
 
 def _present(usage: object) -> Body:

@@ -7,11 +7,15 @@ import it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import TypeAlias
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, TypeAlias
 
 Body: TypeAlias = dict[str, object]
 """A JSON object as decoded: a request, a message, a content part, a chunk."""
+
+
+_HALF: Final = re.compile("[\ud800-\udfff]")
 
 
 def write_json(value: object) -> str:
@@ -72,3 +76,8 @@ def join_halves(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def whole_text(pieces: Sequence[str]) -> str:
+    """Return pieces as one text that can be stored: a half without its other half is replaced."""
+    return _HALF.sub("\ufffd", join_halves("".join(pieces)))
