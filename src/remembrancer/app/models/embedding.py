@@ -172,7 +172,7 @@ class ServerEmbedder:
         entries = answer.get("data")
         if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
             raise UpstreamFailed(f"{self._model.name!r} answered no list of embeddings")
-        entries = sorted(entries, key=lambda one: one.get("index", 0))
+        entries = sorted(entries, key=_index)
         rows = [one.get("embedding") for one in entries]
         return _vectors(rows, len(texts), self._model)
 
@@ -185,6 +185,11 @@ def embeddings_url(base_url: str) -> str:
     if _VERSIONED.search(parts.path):
         return f"{base_url}/embeddings"
     return f"{base_url}/v1/embeddings"
+
+
+def _index(entry: dict[str, object]) -> int:
+    index = entry.get("index")
+    return index if isinstance(index, int) else 0
 
 
 def _prepared(texts: Sequence[str]) -> list[str]:
@@ -268,7 +273,7 @@ def _unit(row: object, model: EmbeddingModel) -> Vector:
         )
     try:
         length = math.hypot(*row)
-    except TypeError as error:
+    except (TypeError, OverflowError) as error:
         raise UpstreamFailed(f"{model.name!r} answered something that is no number") from error
     if not math.isfinite(length):
         raise UpstreamFailed(f"{model.name!r} answered a number that is not finite")
