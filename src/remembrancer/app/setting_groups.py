@@ -16,6 +16,7 @@ from pydantic.functional_validators import AfterValidator, BeforeValidator
 
 _PRINTABLE: Final = re.compile(r"[!-~]{1,4096}")
 _MODEL: Final = re.compile(r"[!-~]{1,200}")
+_PRICE: Final = re.compile(r"[!-<>-~]{1,200}=\d{1,6}(\.\d{1,9})?(/\d{1,6}(\.\d{1,9})?){1,3}")
 _ACCOUNT: Final = re.compile(r"[0-9a-f]{32}")
 
 
@@ -62,6 +63,19 @@ def _parse_path(value: str) -> str:
     return value.strip("/")
 
 
+def _split_prices(value: object) -> object:
+    return (
+        tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
+    )
+
+
+def _parse_prices(value: tuple[str, ...]) -> tuple[str, ...]:
+    for price in value:
+        if _PRICE.fullmatch(price) is None:
+            raise ValueError("not a price")
+    return value
+
+
 def _none_or_off(value: object) -> object:
     return None if value in ("none", "off") else value
 
@@ -92,7 +106,7 @@ OptionalModel = Annotated[
 class UpstreamSettings(BaseModel):
     """Where models are, and which one does what."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     cloudflare_account_id: Annotated[
         str | None, AfterValidator(_parse_account), About("32 hexadecimal digits")
@@ -149,6 +163,12 @@ class UpstreamSettings(BaseModel):
         None,
         description="A model that condenses what is recalled; unset: spans are picked by rule.",
     )
+    model_prices: Annotated[
+        tuple[str, ...],
+        BeforeValidator(_split_prices),
+        AfterValidator(_parse_prices),
+        About("model=input/output[/cached[/written]], separated by commas; * in a model's name"),
+    ] = Field((), description="Prices of a million tokens, by which the cost of chats is told.")
     force_anthropic_native: bool = Field(
         False, description="Whether every chat is sent in Anthropic's own format."
     )
@@ -160,7 +180,7 @@ class UpstreamSettings(BaseModel):
 class PromptCacheSettings(BaseModel):
     """What is asked of Anthropic's prompt cache and of thinking."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     anthropic_cache_enabled: bool = Field(
         True, description="Whether marks of the prompt cache are set."
@@ -192,7 +212,7 @@ class PromptCacheSettings(BaseModel):
 class RecallSettings(BaseModel):
     """How much is recalled, and how it is written."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     recall_timeout_ms: int = Field(
         800, ge=50, le=30_000, description="Milliseconds after which a chat goes on without recall."
@@ -227,7 +247,7 @@ class RecallSettings(BaseModel):
 class DistillSettings(BaseModel):
     """What the jobs extract, dream and clean up."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     enable_auto_memory: bool = Field(
         True, description="Whether facts are extracted from messages by themselves."

@@ -28,11 +28,12 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class TurnPatch:
-    """The memory that a user turn was given. *Shape:* `patch` '' when nothing was recalled."""
+    """What a user turn was given. *Shape:* `patch` '' for nothing; `thinking` JSON."""
 
     turn: str
     recall_id: str | None
     patch: str
+    thinking: str = "{}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def conversation_of(row: Row) -> Conversation:
 def patch_statement(namespace: Namespace, conversation_id: str) -> Statement:
     """Return the statement that reads what the present turn was given."""
     return Statement(
-        "SELECT turn, recall_id, patch FROM turn_patches"
+        "SELECT turn, recall_id, patch, thinking FROM turn_patches"
         " WHERE namespace = ? AND conversation_id = ?",
         (namespace, conversation_id),
     )
@@ -99,7 +100,7 @@ def patch_of(rows: Sequence[Row]) -> TurnPatch | None:
         return None
     row = rows[0]
     recall_id = None if row["recall_id"] is None else str(row["recall_id"])
-    return TurnPatch(str(row["turn"]), recall_id, str(row["patch"]))
+    return TurnPatch(str(row["turn"]), recall_id, str(row["patch"]), str(row["thinking"]))
 
 
 def keep_patch_statement(
@@ -107,10 +108,18 @@ def keep_patch_statement(
 ) -> Statement:
     """Return the statement that keeps what a turn was given, in place of the turn before."""
     return Statement(
-        "INSERT INTO turn_patches (namespace, conversation_id, turn, recall_id, patch, created_at)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (namespace, conversation_id) DO UPDATE SET"
-        " turn = ?3, recall_id = ?4, patch = ?5, created_at = ?6",
-        (namespace, conversation_id, given.turn, given.recall_id, given.patch, at_ms),
+        "INSERT INTO turn_patches (namespace, conversation_id, turn, recall_id, patch, thinking,"
+        " created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (namespace, conversation_id)"
+        " DO UPDATE SET turn = ?3, recall_id = ?4, patch = ?5, thinking = ?6, created_at = ?7",
+        (
+            namespace,
+            conversation_id,
+            given.turn,
+            given.recall_id,
+            given.patch,
+            given.thinking,
+            at_ms,
+        ),
     )
 
 

@@ -1,74 +1,245 @@
-"""Use case of one chat request in OpenAI's form: asked on, with memory, and answered as it comes.
+"""Use case of one chat: asked on, with memory, and answered as it comes, in any client's form.
 
-Only `messages` and the model's name differ from what the client sent.
+What a form is like is its `Speech`; what is kept afterwards is `keeping`'s work.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NoReturn
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Final
 
-from remembrancer.app.gateway.relaying import Heard, Relayed, cut_off, error_event, pass_on
-from remembrancer.app.gateway.routing import model_for, target_for
+from remembrancer.app.gateway.forms import ReplyName, StreamTranslator, Thinking
+from remembrancer.app.gateway.history import Reading
+from remembrancer.app.gateway.keeping import Outcome, keep_turn
+from remembrancer.app.gateway.memory import Asked, Given, give, keep_patch
+from remembrancer.app.gateway.relaying import (
+    Heard,
+    Relayed,
+    pass_on,
+    read_along,
+    run_once,
+    translate_on,
+)
+from remembrancer.app.gateway.routing import Target, model_for, target_for
 from remembrancer.app.gateway.sending import ask, header_of, passed_headers, read_whole
+from remembrancer.app.gateway.speech import Question, Speech, View
+from remembrancer.app.gateway.turns import Said, Turn
+from remembrancer.app.memories.remember import remember_now
 from remembrancer.app.state import App
-from remembrancer.core.chat.request import parse_chat_request
-from remembrancer.core.chat.shapes import write_json
-from remembrancer.core.errors import InvalidInput
 from remembrancer.core.values import Caller
+from remembrancer.ports.outbound import OutboundAnswer
 
-EVENT_STREAM = "text/event-stream"
+SAVING_S_MAX: Final = 0.15
+"""Seconds that the answer's headers wait for what is saved at once. Source: DESIGN section 5."""
+
+EVENT_STREAM: Final = "text/event-stream"
 """The media type of a stream of events."""
 
+FAULTS_FROM: Final = 400
+"""The lowest status of an answer that is no reply. Source: RFC 9110."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A request of a chat client. *Shape:* `has_memory` False: nothing is recalled or stored."""
+PENDING: Final = "pending"
+"""What stands for ids while something is still being saved."""
 
-    raw: bytes
-    headers: Mapping[str, str]
-    request_id: str
-    has_memory: bool = True
+HEADER_CHARS_MAX: Final = 1_000
+"""Characters of one header of ours. Our choice; proxies take 4,096 of all together at least."""
+
+TURNS_RECALLED: Final = 6
+"""Texts before a message that help to understand it. Our choice; thin messages need the last."""
+
+VISIBLE_TEXTS: Final = 40
+"""Texts of a request, the latest, in which a memory may stand already. Our choice."""
 
 
-async def relay_chat(app: App, caller: Caller, question: Question) -> Relayed:
+async def relay(app: App, caller: Caller, question: Question, speech: Speech) -> Relayed:
     """Ask an upstream and return its answer. *Raises:* InvalidInput, UpstreamFailed, TimedOut."""
-    body = read_body(question.raw)
-    request = parse_chat_request(body)
-    model = model_for(app.settings, request.model, has_images=request.has_images)
-    target = target_for(app.settings, model)
-    sent = {**request.body, "model": target.model}
-    answer = await ask(app, target, write_json(sent).encode(), client_headers=question.headers)
-    headers = passed_headers(answer.headers)
-    heard = Heard()
-    if not header_of(answer.headers, "content-type").startswith(EVENT_STREAM):
-        return Relayed(status=answer.status, headers=headers, body=await read_whole(answer))
-    _, pieces = answer.tee()
-    return Relayed(
-        status=answer.status,
-        headers=headers,
-        pieces=pass_on(answer, pieces, heard, ending=_ending, later=lambda: None),
+    view = speech.view
+    model = model_for(app.settings, view.model, has_images=view.has_images)
+    target = target_for(app.settings, model, is_native=view.is_native)
+    turn = _begin(app, caller, question, view, model)
+    given = await give(app, turn, _asked(view.reading)) if turn.is_recalled else Given()
+    written = speech.write(app.settings, target, turn, given)
+    for note in written.notes:
+        turn.degrade(f"left_out:{note}")
+    return await _Exchange(app, turn, target, speech).run(
+        question, written.body, is_new=given.is_new
     )
 
 
-def _ending(raw: bytes) -> bytes:
-    return b"" if b"[DONE]" in raw[-64:] else error_event(cut_off())
+def _begin(app: App, caller: Caller, question: Question, view: View, model: str) -> Turn:
+    reading = view.reading
+    return Turn(
+        caller=caller,
+        request_id=question.request_id,
+        conversation_id=reading.conversation_id,
+        key=reading.key,
+        reply_hash=reading.reply_hash,
+        model=model,
+        started_ms=app.runtime.now_ms(),
+        is_stream=view.is_stream,
+        is_recalled=question.has_memory and "memory:read" in caller.scopes,
+        is_kept=question.has_memory and "memory:write" in caller.scopes,
+        said=[
+            Said(app.runtime.new_id("msg"), one.hash, one.text, one.files) for one in reading.said
+        ],
+    )
 
 
-def read_body(raw: bytes) -> object:
-    """Return the JSON of a request; half a surrogate pair in a text is passed on as it is.
-
-    *Raises:* InvalidInput with code `invalid_json`.
-    """
-    try:
-        return json.loads(raw, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(
-            "the body is not JSON", hint="send one JSON object in UTF-8", code="invalid_json"
-        ) from error
+def _asked(reading: Reading) -> Asked:
+    return Asked(
+        message=reading.message,
+        turns=reading.before[-TURNS_RECALLED:],
+        visible=reading.before[-VISIBLE_TEXTS:],
+        is_going_on=reading.is_going_on,
+    )
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+class _Exchange:
+    """A request on its way to an upstream and back."""
+
+    def __init__(self, app: App, turn: Turn, target: Target, speech: Speech) -> None:
+        self._app = app
+        self._turn = turn
+        self._target = target
+        self._speech = speech
+        self._heard = Heard()
+        self._is_stream = False
+        self._translator: StreamTranslator | None = None
+        self._keep_later = run_once(app.runtime, self._keep)
+
+    async def run(self, question: Question, body: bytes, *, is_new: bool) -> Relayed:
+        """Ask, relay, and see to it that the turn is kept whatever happens."""
+        turn, app = self._turn, self._app
+        saving = asyncio.ensure_future(self._save()) if is_new and turn.is_kept else None
+        answer: OutboundAnswer | None = None
+        relayed: Relayed | None = None
+        try:
+            answer = await ask(app, self._target, body, client_headers=question.headers)
+            turn.status = answer.status
+            turn.first_byte_ms = app.runtime.now_ms() - turn.started_ms
+            if saving is not None:
+                await asyncio.wait({saving}, timeout=SAVING_S_MAX)
+            is_pending = saving is not None and not saving.done()
+            relayed = await self._relay(answer, _told_headers(turn, is_pending=is_pending))
+            return relayed
+        finally:
+            if saving is not None:
+                app.runtime.run_later(_finish(saving))
+            if relayed is None:
+                if answer is not None:
+                    await answer.close()
+                self._keep_later()
+
+    async def _relay(self, answer: OutboundAnswer, headers: list[tuple[str, str]]) -> Relayed:
+        passed = passed_headers(answer.headers)
+        name = self._name()
+        if not header_of(answer.headers, "content-type").startswith(EVENT_STREAM):
+            raw = await read_whole(answer)
+            whole = self._speech.whole(self._target, name, answer.status, raw)
+            await self._keep_thinking(whole.thinking)
+            self._heard.add(whole.body)
+            self._heard.is_ended = True
+            self._keep_later()
+            kind = [("content-type", "application/json")] if whole.body is not raw else []
+            return Relayed(
+                status=whole.status, headers=_merged(passed, kind, headers), body=whole.body
+            )
+        self._is_stream = True
+        relayed = Relayed(status=answer.status, headers=_merged(passed, [], headers))
+        translator = self._speech.translator(self._target, name)
+        if translator is not None:
+            relayed.pieces = translate_on(
+                answer,
+                self._heard,
+                translator,
+                before_end=lambda: self._keep_thinking(translator.thinking_blocks),
+                fault=self._speech.fault,
+                later=self._keep_later,
+            )
+            self._translator = translator
+            return relayed
+        relayed.platform, pieces = answer.tee()
+        if relayed.platform is not None:
+            self._app.runtime.run_later(self._read_along(answer, pieces))
+            return relayed
+        relayed.pieces = pass_on(
+            answer,
+            pieces,
+            self._heard,
+            is_whole=lambda raw: self._speech.told(raw, is_stream=True).is_complete,
+            fault=self._speech.fault,
+            later=self._keep_later,
+        )
+        return relayed
+
+    def _name(self) -> ReplyName:
+        return ReplyName(
+            model=self._turn.model,
+            id="chatcmpl-" + self._turn.request_id.rpartition("_")[2],
+            created=self._turn.started_ms // 1_000,
+            wants_usage=self._speech.view.wants_usage,
+        )
+
+    async def _read_along(self, answer: OutboundAnswer, pieces: AsyncIterator[bytes]) -> None:
+        await read_along(pieces, self._heard)
+        await answer.close()
+        await self._keep()
+
+    async def _save(self) -> None:
+        """Save at once what the user's latest message asks for."""
+        turn = self._turn
+        if not turn.said or not turn.said[-1].text:
+            return
+        said = turn.said[-1]
+        message_id = turn.known.get(said.hash, said.id)
+        answer = await remember_now(self._app, turn.caller, text=said.text, message_id=message_id)
+        saved = answer["saved"]
+        assert isinstance(saved, list)
+        turn.saved = [str(one["id"]) for one in saved if isinstance(one, dict)]
+
+    async def _keep_thinking(self, blocks: Thinking) -> None:
+        if blocks and self._turn.is_kept:
+            self._turn.thinking.update(blocks)
+            await keep_patch(self._app, self._turn)
+
+    async def _keep(self) -> None:
+        turn, heard = self._turn, self._heard
+        if not turn.is_kept:
+            return
+        outcome = Outcome("", is_complete=False, finish_reason=None)
+        if heard.pieces and turn.status < FAULTS_FROM:
+            reply = self._speech.told(heard.raw, is_stream=self._is_stream)
+            is_complete = reply.is_complete and heard.is_ended and heard.error is None
+            outcome = Outcome(reply.text, is_complete, reply.finish_reason)
+            turn.usage = reply.usage
+        if turn.usage is None and self._translator is not None:
+            turn.usage = self._translator.usage
+        await keep_turn(self._app, turn, outcome)
+
+
+async def _finish(saving: asyncio.Future[None]) -> None:
+    """Wait for what is saved; a failure is logged by the runtime."""
+    await saving
+
+
+def _told_headers(turn: Turn, *, is_pending: bool) -> list[tuple[str, str]]:
+    """Return what the client is told of its memory."""
+    told = []
+    if turn.recall_id is not None:
+        told.append(("x-remembrancer-recall", turn.recall_id))
+    if turn.saved or is_pending:
+        told.append(("x-remembrancer-saved", ",".join(turn.saved) or PENDING))
+    if turn.degraded:
+        told.append(("x-remembrancer-degraded", ",".join(turn.degraded)[:HEADER_CHARS_MAX]))
+    if turn.is_kept and turn.conversation_id.isascii() and turn.conversation_id.isprintable():
+        told.append(("x-remembrancer-conversation", turn.conversation_id))
+    return told
+
+
+def _merged(
+    passed: list[tuple[str, str]], own: list[tuple[str, str]], told: list[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """Return the upstream's headers, but those that are ours."""
+    names = {name for name, _ in own}
+    return [*((name, value) for name, value in passed if name not in names), *own, *told]

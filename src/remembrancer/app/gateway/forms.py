@@ -68,7 +68,9 @@ def anthropic_options(
 
 
 class StreamTranslator(Protocol):
-    """One streamed reply, put into OpenAI's form event by event."""
+    """One streamed reply, put into the client's form event by event."""
+
+    thinking_blocks: Thinking
 
     @property
     def usage(self) -> Usage | None:

@@ -6,28 +6,28 @@ by the door; nothing here knows of HTTP connections or of memory.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from remembrancer.app.gateway.forms import StreamTranslator
 from remembrancer.app.gateway.sending import whole_events
-from remembrancer.core.chat.shapes import write_json
-from remembrancer.core.chat.sse import encode_event
-from remembrancer.core.errors import CODES, RemembrancerError, UpstreamFailed
+from remembrancer.core.chat.sse import DONE, SseReader
+from remembrancer.core.errors import RemembrancerError, UpstreamFailed
 from remembrancer.ports.outbound import OutboundAnswer, PlatformStream
 from remembrancer.ports.runtime import Runtime
 
 HEARD_BYTES_MAX: Final = 16 * 1024 * 1024
 """Bytes of one reply that are kept to be read; of a longer one the rest is passed on only."""
 
-Ending = Callable[[bytes], bytes]
-"""What is appended to a stream that ended without a fault, given all of its bytes: the event that
-says it was cut off, or nothing."""
+Fault = Callable[[RemembrancerError], bytes]
+"""What makes the event that reports a fault."""
 
 
 @dataclass(slots=True)
 class Heard:
-    """What came of a reply. *Shape:* `is_ended` when the upstream said all it wanted to."""
+    """What came of a reply, as the client was sent it. *Shape:* `is_ended` when it came to its
+    end; `error` what broke it."""
 
     pieces: list[bytes] = field(default_factory=list)
     size: int = 0
@@ -62,11 +62,13 @@ async def pass_on(
     pieces: AsyncIterator[bytes],
     heard: Heard,
     *,
-    ending: Ending,
+    is_whole: Callable[[bytes], bool],
+    fault: Fault,
     later: Callable[[], None],
 ) -> AsyncGenerator[bytes, None]:
     """Yield a stream's bytes as they come, then the event that says what broke, if something did.
 
+    *Shape:* `is_whole` tells of all bytes whether they are a reply with its end.
     *Promise:* `later` is called once, whether the stream ended, broke, or the client left; then
     the upstream is told to stop.
     """
@@ -75,12 +77,51 @@ async def pass_on(
             heard.add(piece)
             yield piece
         heard.is_ended = True
-        last = ending(heard.raw)
-        if last:
-            yield last
+        if not is_whole(heard.raw):
+            heard.error = cut_off()
+            yield fault(heard.error)
     except RemembrancerError as error:
         heard.error = error
-        yield error_event(error)
+        yield fault(error)
+    finally:
+        await answer.close()
+        later()
+
+
+async def translate_on(
+    answer: OutboundAnswer,
+    heard: Heard,
+    translator: StreamTranslator,
+    *,
+    before_end: Callable[[], Awaitable[None]],
+    fault: Fault,
+    later: Callable[[], None],
+) -> AsyncGenerator[bytes, None]:
+    """Yield a stream in the client's form, event by event; otherwise as `pass_on`.
+
+    *Promise:* `before_end` has ended before the client hears of the stream's end.
+    """
+    reader = SseReader()
+    try:
+        async for piece in answer.chunks():
+            told = [one for event in reader.feed(piece) for one in translator.feed(event)]
+            if told:
+                if told[-1] == DONE:
+                    await before_end()
+                out = b"".join(told)
+                heard.add(out)
+                yield out
+        rest = [one for event in reader.close() for one in translator.feed(event)]
+        rest += translator.close()
+        heard.is_ended = True
+        if rest:
+            await before_end()
+            out = b"".join(rest)
+            heard.add(out)
+            yield out
+    except RemembrancerError as error:
+        heard.error = error
+        yield fault(error)
     finally:
         await answer.close()
         later()
@@ -101,20 +142,6 @@ def cut_off() -> UpstreamFailed:
     return UpstreamFailed(
         "the upstream ended its stream in the middle of the answer", hint="try again"
     )
-
-
-def error_event(error: RemembrancerError) -> bytes:
-    """Return the event that reports a fault after the status was sent; OpenAI's clients raise it.
-
-    *Source:* openai-python's decoder: any data with a truthy `error`; nothing may follow.
-    """
-    shape = {
-        "code": error.code,
-        "message": error.message,
-        "type": CODES[error.code].openai_type,
-        "hint": error.hint,
-    }
-    return encode_event(write_json({"error": shape}))
 
 
 # Any: the result of the work is nobody's business.

@@ -6,8 +6,10 @@ from typing import Final
 
 from starlette.responses import Response
 
-from remembrancer.app.gateway.chat import Question, relay_chat
+from remembrancer.app.gateway.chat import relay
 from remembrancer.app.gateway.models import list_models
+from remembrancer.app.gateway.openai_speech import OpenAISpeech
+from remembrancer.app.gateway.speech import Question
 from remembrancer.http.answers import Answer
 from remembrancer.http.bodies import JSON_TYPES
 from remembrancer.http.calls import Call
@@ -39,13 +41,17 @@ def _question(call: Call[ChatQuery, None], *, has_memory: bool) -> Question:
 
 
 async def _chat(call: Call[ChatQuery, None]) -> Response:
-    question = _question(call, has_memory=True)
-    return RelayResponse(relay_chat(call.app, call.caller, question))
+    return _relay(call, has_memory=True)
 
 
 async def _guide_dog(call: Call[ChatQuery, None]) -> Response:
-    question = _question(call, has_memory=False)
-    return RelayResponse(relay_chat(call.app, call.caller, question))
+    return _relay(call, has_memory=False)
+
+
+def _relay(call: Call[ChatQuery, None], *, has_memory: bool) -> Response:
+    question = _question(call, has_memory=has_memory)
+    speech = OpenAISpeech(question.raw, question.headers)
+    return RelayResponse(relay(call.app, call.caller, question, speech))
 
 
 async def _models(call: Call[None, None]) -> Answer:

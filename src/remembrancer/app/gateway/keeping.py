@@ -1,0 +1,171 @@
+"""After the reply: what is kept of a turn. Messages once, its cost, and word of work for the jobs.
+
+It runs when the client has its answer, and its failure is logged, nothing more. Files are artifacts
+whose place is told in the message, never base64 in its row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from remembrancer.app.gateway.prices import cost_of
+from remembrancer.app.gateway.turns import Said, Turn
+from remembrancer.app.state import App
+from remembrancer.core import limits
+from remembrancer.core.artifacts import sha256_of
+from remembrancer.core.redact.redaction import redact
+from remembrancer.core.text.fold import clean
+from remembrancer.core.values import MINUTE_MS
+from remembrancer.ports.queue import JobMessage
+from remembrancer.ports.sql import Statement
+from remembrancer.store import artifacts, conversations, usage
+from remembrancer.store.conversations import ChatMessage
+from remembrancer.store.usage import Tokens, Usage
+
+SOURCE: Final = "chat"
+"""Where messages of the gateway come from."""
+
+FILES_MAX: Final = 8
+"""Files of one message that are kept. Our choice; more are only counted."""
+
+QUEUE_DELAY_S_MAX: Final = 86_400
+"""Longest delay of a queued word, in seconds. Source: Cloudflare Queues."""
+
+_DATA_URL: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+)?[^,]{0,200},", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a turn's reply. *Shape:* `text` '' when it only called tools, or failed."""
+
+    text: str
+    is_complete: bool
+    finish_reason: str | None
+    cache_note: str | None = None
+
+
+async def keep_turn(app: App, turn: Turn, outcome: Outcome) -> None:
+    """Keep a turn in one batch. *Promise:* a turn that is kept again only adds its cost."""
+    namespace = turn.caller.namespace
+    now_ms = app.runtime.now_ms()
+    messages, statements = _messages(app, turn, outcome, now_ms)
+    if messages:
+        statements.append(
+            conversations.messages_statement(
+                namespace,
+                messages,
+                conversation_id=turn.conversation_id,
+                source=SOURCE,
+                at_ms=now_ms,
+            )
+        )
+    statements += [
+        conversations.keep_statement(
+            namespace,
+            turn.conversation_id,
+            model=turn.model,
+            prefix=turn.prefix,
+            cached_tokens=turn.usage.cached if turn.usage else None,
+            at_ms=now_ms,
+        ),
+        usage.keep_statement(namespace, _usage(app, turn, outcome, now_ms), at_ms=now_ms),
+    ]
+    await app.sql.write(statements)
+    await _tell_jobs(app, turn, has_messages=bool(messages))
+
+
+def _messages(
+    app: App, turn: Turn, outcome: Outcome, now_ms: int
+) -> tuple[list[ChatMessage], list[Statement]]:
+    messages: list[ChatMessage] = []
+    statements: list[Statement] = []
+    for said in turn.said:
+        if said.hash in turn.known:
+            continue
+        ids, notes = [], []
+        for number, file in enumerate(said.files):
+            artifact_id, note, kept = _file(app, turn, said, (number, file), now_ms)
+            statements += kept
+            notes.append(note)
+            ids += [artifact_id] if kept else []
+        content = _stored("\n".join([part for part in (said.text, *notes) if part]))
+        if content:
+            messages.append(ChatMessage(said.id, "user", content, said.hash, artifact_ids=(*ids,)))
+    reply = _stored(outcome.text)
+    if reply:
+        messages.append(
+            ChatMessage(
+                app.runtime.new_id("msg"),
+                "assistant",
+                reply,
+                turn.reply_hash,
+                turn.model,
+                not outcome.is_complete,
+            )
+        )
+    return messages, statements
+
+
+def _stored(text: str) -> str:
+    """Return a text as it is stored: without secrets, cut where a row would be too long."""
+    text = redact(clean(text)).strip()
+    if len(text) > limits.MESSAGE_CHARS_MAX:
+        text = text[: limits.MESSAGE_CHARS_MAX - 1] + "…"
+    return text
+
+
+def _file(
+    app: App, turn: Turn, said: Said, numbered: tuple[int, str], now_ms: int
+) -> tuple[str, str, Sequence[Statement]]:
+    """Return an artifact's id, what the message says of it, and the statements that keep it."""
+    number, file = numbered
+    found = _DATA_URL.match(file)
+    kind = (found and found[1]) or "file"
+    about = f"{kind}, {len(file)} characters of base64, sha256 {sha256_of(file)[:16]}"
+    if number >= FILES_MAX or len(file) > limits.ARTIFACT_CHARS_MAX:
+        return "", f"[{about}, not kept]", ()
+    artifact_id = app.runtime.new_id("art")
+    kept = artifacts.keep_statements(
+        turn.caller.namespace, artifact_id, said.id, file, at_ms=now_ms
+    )
+    return artifact_id, f"[{artifact_id}: {about}]", kept
+
+
+def _usage(app: App, turn: Turn, outcome: Outcome, now_ms: int) -> Usage:
+    told = turn.usage
+    tokens = (
+        Tokens()
+        if told is None
+        else Tokens(told.prompt, told.completion, told.cached, told.cache_write, told.reasoning)
+    )
+    return Usage(
+        id=app.runtime.new_id("usg"),
+        conversation_id=turn.conversation_id,
+        turn=turn.key,
+        request_id=turn.request_id,
+        model=turn.model,
+        status=turn.status,
+        is_stream=turn.is_stream,
+        is_complete=outcome.is_complete,
+        finish_reason=outcome.finish_reason,
+        tokens=tokens,
+        cost=None if told is None else cost_of(app.settings.model_prices, turn.model, told),
+        first_byte_ms=turn.first_byte_ms,
+        total_ms=now_ms - turn.started_ms,
+        recall_id=turn.recall_id,
+        saved=turn.saved,
+        degraded=turn.degraded,
+        cache_note=outcome.cache_note,
+    )
+
+
+async def _tell_jobs(app: App, turn: Turn, *, has_messages: bool) -> None:
+    quiet_minutes = app.settings.extract_quiet_minutes
+    is_wanted = quiet_minutes > 0 and app.settings.enable_auto_memory and has_messages
+    if app.queue is not None and is_wanted:
+        delay_s = min(quiet_minutes * MINUTE_MS // 1_000, QUEUE_DELAY_S_MAX)
+        word = JobMessage("extract", turn.caller.namespace)
+        await app.queue.send([word], delay_s=delay_s)

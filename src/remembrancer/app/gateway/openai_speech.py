@@ -1,0 +1,99 @@
+"""A chat in OpenAI's form: read, given memory, written for any upstream, and its replies read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import NoReturn
+
+from remembrancer.app.gateway.forms import (
+    ReplyName,
+    StreamTranslator,
+    Whole,
+    Written,
+    translate_whole,
+    translator_for,
+    write_request,
+)
+from remembrancer.app.gateway.history import read_history
+from remembrancer.app.gateway.memory import Given
+from remembrancer.app.gateway.routing import Target
+from remembrancer.app.gateway.speech import View, read_reply
+from remembrancer.app.gateway.turns import Turn
+from remembrancer.app.settings import Settings
+from remembrancer.core.chat.chunks import error_event
+from remembrancer.core.chat.collect import Reply
+from remembrancer.core.chat.request import SYSTEM_ROLES, parse_chat_request, text_of
+from remembrancer.core.chat.shapes import Body
+from remembrancer.core.errors import CODES, InvalidInput, RemembrancerError
+
+
+class OpenAISpeech:
+    """The Speech of Chat Completions."""
+
+    def __init__(self, raw: bytes, headers: Mapping[str, str]) -> None:
+        """Read a request. *Raises:* InvalidInput, with code `invalid_json` when it is no JSON."""
+        request = parse_chat_request(read_body(raw))
+        self._request = request
+        system = [text_of(one.get("content")) for one in request.messages if _is_system(one)]
+        self.view = View(
+            model=request.model,
+            has_images=request.has_images,
+            is_stream=request.stream,
+            wants_usage=request.wants_usage,
+            is_native=False,
+            reading=read_history(
+                request.messages,
+                headers=headers,
+                body=request.body,
+                stable_system="\n".join(system),
+            ),
+        )
+
+    def write(self, settings: Settings, target: Target, turn: Turn, given: Given) -> Written:
+        """Return the request for its target; only `messages` and the model's name differ."""
+        return write_request(settings, target, self._request.body, kept_thinking=turn.thinking)
+
+    def translator(self, target: Target, name: ReplyName) -> StreamTranslator | None:
+        """Return what translates the target's stream."""
+        return translator_for(target, name)
+
+    def whole(self, target: Target, name: ReplyName, status: int, raw: bytes) -> Whole:
+        """Return a whole answer in OpenAI's form; one that has it already byte for byte."""
+        return translate_whole(target, name, status, raw)
+
+    def told(self, raw: bytes, *, is_stream: bool) -> Reply:
+        """Return what a reply said."""
+        return read_reply(raw, shape="openai", is_stream=is_stream)
+
+    def fault(self, error: RemembrancerError) -> bytes:
+        """Return the event that OpenAI's clients raise. *Source:* openai-python's decoder."""
+        body: Body = {
+            "message": error.message,
+            "type": CODES[error.code].openai_type,
+            "code": error.code,
+            "param": None,
+            "hint": error.hint,
+        }
+        return error_event({"error": body})
+
+
+def _is_system(message: Body) -> bool:
+    return message.get("role") in SYSTEM_ROLES
+
+
+def read_body(raw: bytes) -> object:
+    """Return the JSON of a request; half a surrogate pair in a text is passed on as it is.
+
+    *Raises:* InvalidInput with code `invalid_json`.
+    """
+    try:
+        return json.loads(raw, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(
+            "the body is not JSON", hint="send one JSON object in UTF-8", code="invalid_json"
+        ) from error
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")

@@ -1,0 +1,81 @@
+"""What a client speaks: the one interface between the flow of a chat and the form of its request.
+
+Implementations are `openai_speech` and `anthropic_speech`; the flow is `chat`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from remembrancer.app.gateway.forms import ReplyName, StreamTranslator, Whole, Written
+from remembrancer.app.gateway.history import Reading
+from remembrancer.app.gateway.memory import Given
+from remembrancer.app.gateway.routing import Target
+from remembrancer.app.gateway.turns import Turn
+from remembrancer.app.settings import Settings
+from remembrancer.core.chat.collect import Reply, ReplyCollector, Shape
+from remembrancer.core.chat.shapes import read_object
+from remembrancer.core.errors import RemembrancerError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A request of a chat client. *Shape:* `has_memory` False: nothing is recalled or stored."""
+
+    raw: bytes
+    headers: Mapping[str, str]
+    request_id: str
+    has_memory: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the flow needs to know of a request. *Shape:* `is_native` asks for Anthropic's form."""
+
+    model: str
+    has_images: bool
+    is_stream: bool
+    wants_usage: bool
+    is_native: bool
+    reading: Reading
+
+
+class Speech(Protocol):
+    """One request in its client's form, and how its answers are read and told."""
+
+    @property
+    def view(self) -> View:
+        """Return what was read of it."""
+        ...
+
+    def write(self, settings: Settings, target: Target, turn: Turn, given: Given) -> Written:
+        """Return the request for its target, with the memory that the turn was given."""
+        ...
+
+    def translator(self, target: Target, name: ReplyName) -> StreamTranslator | None:
+        """Return what translates the target's stream; None when the client reads it as it is."""
+        ...
+
+    def whole(self, target: Target, name: ReplyName, status: int, raw: bytes) -> Whole:
+        """Return a whole answer, a reply or an error, as the client reads it."""
+        ...
+
+    def told(self, raw: bytes, *, is_stream: bool) -> Reply:
+        """Return what a reply said, from the bytes that the client was sent."""
+        ...
+
+    def fault(self, error: RemembrancerError) -> bytes:
+        """Return the event that reports a fault in the middle of a stream."""
+        ...
+
+
+def read_reply(raw: bytes, *, shape: Shape, is_stream: bool) -> Reply:
+    """Return what a reply said, a stream or a whole body."""
+    collector = ReplyCollector(shape=shape)
+    if is_stream:
+        collector.feed(raw)
+    else:
+        collector.feed_json(read_object(raw.decode(errors="replace")))
+    return collector.close()

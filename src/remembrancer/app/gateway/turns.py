@@ -1,0 +1,60 @@
+"""One turn of a conversation: what it is, what it was given, and what is to be kept of it.
+
+A record that the steps of a chat fill in; it decides nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from remembrancer.app.gateway.forms import Thinking
+from remembrancer.core.chat.usage import Usage
+from remembrancer.core.values import Caller
+from remembrancer.store.conversations import Conversation
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message of the user's that may be new. *Shape:* `hash` makes it the same when it is sent
+    again; `text` without what we put in; `files` are data URLs, whole."""
+
+    id: str
+    hash: str
+    text: str
+    files: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class Turn:
+    """A turn on its way. *Shape:* `known` hash → id of what of `said` is stored already.
+
+    *Units:* `started_ms` since the epoch.
+    """
+
+    caller: Caller
+    request_id: str
+    conversation_id: str
+    key: str
+    reply_hash: str
+    model: str
+    started_ms: int
+    is_stream: bool
+    is_recalled: bool
+    is_kept: bool
+    said: list[Said] = field(default_factory=list)
+    known: dict[str, str] = field(default_factory=dict)
+    before: Conversation | None = None
+    prefix: str = ""
+    recall_id: str | None = None
+    patch: str = ""
+    thinking: Thinking = field(default_factory=dict)
+    saved: list[str] = field(default_factory=list)
+    degraded: list[str] = field(default_factory=list)
+    status: int = 0
+    first_byte_ms: int = 0
+    usage: Usage | None = None
+
+    def degrade(self, reason: str) -> None:
+        """Note what had no part, once."""
+        if reason not in self.degraded:
+            self.degraded.append(reason)
