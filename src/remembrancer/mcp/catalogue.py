@@ -96,6 +96,7 @@ AREAS: Final = (
         "memory_restore",
         "memory_create",
     ),
+    _area("recall", "memory_recall", "recall_explain"),
     _area(
         "library",
         "memory_boot",

@@ -6,17 +6,16 @@ Which terms are asked for and how a match is scored is `core.search`; the condit
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 from remembrancer.core.items.record import ItemRecord, References
 from remembrancer.core.search.ranking import MATCHED_ROWS_MAX
 from remembrancer.core.values import canonical_json
-from remembrancer.ports.sql import Row, Statement
+from remembrancer.ports.sql import Row, SqlValue, Statement
 from remembrancer.store.item_filters import Asked, conditions, scoped_match
-from remembrancer.store.items import COLUMNS, owner_columns, records_of
+from remembrancer.store.items import COLUMNS, ITEM_COLUMNS, owner_columns, records_of
 from remembrancer.store.marks import Marks
 
 MATCHES_READ_MAX: Final = MATCHED_ROWS_MAX
@@ -31,16 +30,41 @@ BODY_WEIGHT: Final = 1.0
 _RANK: Final = f"bm25(search, 0.0, {TITLE_WEIGHT}, {BODY_WEIGHT}, {TAGS_WEIGHT})"
 
 
+COLD_READ_MAX: Final = 200
+"""Matches that the search of the cold tier looks at, the newest first. Our choice: it is asked when
+little else was found, within the same budget."""
+
+Tier = Literal["asked", "valid", "cold"]
+"""What is searched: what the query's filters let pass; of that only what is valid by now; or
+instead what a job archived."""
+
+_COLD: Final = (
+    "EXISTS (SELECT 1 FROM events AS e WHERE e.namespace = ?1 AND e.stream = 'item/' || i.id"
+    " AND e.version = i.version AND e.actor >= 'job:' AND e.actor < 'job;')"
+)
+_SUMMED: Final = 12
+"""Parts of one sum inside the sum of all: the depth of an expression stays far below D1's limit."""
+
+# The index keeps tokens joined by single spaces, so a token is found between two of them.
+_TEXT: Final = "' ' || s.title || ' ' || s.body || ' ' || s.tags || ' '"
+_USE: Final = (
+    "(SELECT u.last_recalled_at FROM item_use AS u WHERE u.namespace = ?1 AND u.item_id = i.id)"
+    " AS last_recalled_at"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
-    """An item that holds some of the terms.
+    """An item that holds some of the terms, or that was asked for by id.
 
-    *Shape:* `strength` BM25, greater is better; `held` which of all the query's terms it holds.
+    *Shape:* `strength` BM25, greater is better, 0 for what was asked for by id; `held` which of
+    all the query's terms it holds. *Units:* `recalled_at` milliseconds UTC.
     """
 
     record: ItemRecord
-    strength: float
-    held: frozenset[str]
+    strength: float = 0.0
+    held: frozenset[str] = frozenset()
+    recalled_at: int | None = None
 
 
 def frequencies_statement(terms: Sequence[str]) -> Statement:
@@ -58,40 +82,101 @@ def frequencies(rows: Sequence[Row]) -> dict[str, int]:
 
 
 def matches_statement(
-    asked: Asked, chosen: Sequence[str], terms: Sequence[str], *, limit: int
+    asked: Asked,
+    chosen: Sequence[str],
+    terms: Sequence[str],
+    *,
+    limit: int,
+    tier: Tier = "asked",
 ) -> Statement:
     """Return the statement that reads the best matches that the query's filters let pass.
 
     *Shape:* rows that hold any of the `chosen` terms, by BM25; each says which of `terms` it has.
+    *Promise:* reads an index row for each match, and items only until `limit` of them pass.
     """
     marks = Marks(asked.namespace)
     match = marks.add(scoped_match(asked.namespace, chosen))
-    looked = marks.add(MATCHES_READ_MAX)
-    passing = " AND ".join(conditions(asked, marks, is_matched=True))
-    wanted = marks.add(canonical_json(list(terms)))
-    # The index keeps tokens joined by single spaces, so a token is found between two of them.
-    text = "' ' || s.title || ' ' || s.body || ' ' || s.tags || ' '"
-    held = (
-        f"(SELECT json_group_array(t.value) FROM json_each({wanted}) AS t"
-        f" WHERE instr({text}, ' ' || t.value || ' ') > 0)"
+    looked = marks.add(COLD_READ_MAX if tier == "cold" else MATCHES_READ_MAX)
+    # Items are looked up in the order of the ranking, which ends at the limit.
+    page = (
+        f"SELECT {COLUMNS}, {owner_columns()}, {_USE}, found.rank AS rank, {_TEXT} AS text FROM"
+        f" (SELECT id, rank FROM (SELECT rowid AS id, {_RANK} AS rank FROM search"
+        f" WHERE search MATCH {match} ORDER BY rowid DESC LIMIT {looked})"
+        " ORDER BY rank, id DESC LIMIT -1) AS found"
+        " CROSS JOIN items AS i ON i.seq = found.id CROSS JOIN search AS s ON s.rowid = i.seq"
+        f" WHERE {_passing(asked, marks, tier)} LIMIT {marks.add(limit)}"
     )
+    return _with_held(page, terms, marks)
+
+
+def named_statement(
+    asked: Asked, ids: Sequence[str], terms: Sequence[str], *, tier: Tier = "asked"
+) -> Statement:
+    """Return the statement that reads those of the items by id that the filters let pass.
+
+    *Shape:* each says which of `terms` it has; their rank is 0.
+    """
+    marks = Marks(asked.namespace)
+    page = (
+        f"SELECT {COLUMNS}, {owner_columns()}, {_USE}, 0.0 AS rank, {_TEXT} AS text"
+        f" FROM {marks.many(ids)} AS j CROSS JOIN items AS i"
+        " ON i.namespace = ?1 AND i.id = j.value CROSS JOIN search AS s ON s.rowid = i.seq"
+        f" WHERE {_passing(asked, marks, tier)}"
+    )
+    return _with_held(page, terms, marks)
+
+
+def _with_held(page: str, terms: Sequence[str], marks: Marks) -> Statement:
+    """Return a page's statement with the terms that each row's text holds, joined by spaces.
+
+    The terms are one bound array that is read by place: D1 counts each row of `json_each`, and a
+    sum of more than a hundred parts is too deep for it.
+    """
+    listed = marks.add(canonical_json(list(terms))) if terms else ""
+    parts = [
+        f"CASE WHEN instr(text, ' ' || ({listed} ->> {place}) || ' ') > 0"
+        f" THEN ({listed} ->> {place}) || ' ' ELSE '' END"
+        for place in range(len(terms))
+    ]
+    groups = [
+        f"({' || '.join(parts[start : start + _SUMMED])})"
+        for start in range(0, len(parts), _SUMMED)
+    ]
     return Statement(
-        f"SELECT {COLUMNS}, {owner_columns()}, page.rank AS rank, {held} AS held FROM"
-        " (SELECT i.seq, found.rank FROM"
-        f" (SELECT rowid, {_RANK} AS rank FROM search WHERE search MATCH {match}"
-        f" ORDER BY rowid DESC LIMIT {looked}) AS found"
-        f" CROSS JOIN items AS i ON i.seq = found.rowid WHERE {passing}"
-        f" ORDER BY found.rank, i.seq DESC LIMIT {marks.add(limit)}) AS page"
-        " CROSS JOIN items AS i ON i.seq = page.seq"
-        " CROSS JOIN search AS s ON s.rowid = page.seq ORDER BY page.rank, i.seq DESC",
+        f"WITH page AS MATERIALIZED ({page}) SELECT {ITEM_COLUMNS}, project_owner, topic_owner,"
+        f" last_recalled_at, rank, {' || '.join(groups) or repr('')} AS held FROM page",
         marks.values,
     )
 
 
+def _passing(asked: Asked, marks: Marks, tier: Tier) -> str:
+    if tier == "cold":
+        query = replace(asked.query, states=("archived",), current_only=False)
+        cold = replace(asked, query=query)
+        return " AND ".join([*conditions(cold, marks, is_matched=True), _COLD])
+    passing = conditions(asked, marks, is_matched=True)
+    if tier == "valid":
+        passing.append(f"(i.valid_from IS NULL OR i.valid_from <= {marks.add(asked.now_ms)})")
+    return " AND ".join(passing)
+
+
 def matches_of(rows: Sequence[Row]) -> tuple[list[Match], References]:
-    """Return the matches from the rows of `matches_statement`, and what they refer to."""
+    """Return the matches from the rows of both statements, and what they refer to.
+
+    *Shape:* by BM25, the newest first among equals; those by id in the order of the ids.
+    """
     records, references = records_of(rows)
-    return [
-        Match(record, -float(str(row["rank"])), frozenset(json.loads(str(row["held"]))))
+    matches = [
+        Match(
+            record,
+            strength=-float(str(row["rank"])),
+            held=frozenset(str(row["held"]).split()),
+            recalled_at=_time(row["last_recalled_at"]),
+        )
         for record, row in zip(records, rows, strict=True)
-    ], references
+    ]
+    return sorted(matches, key=lambda match: -match.strength), references
+
+
+def _time(value: SqlValue) -> int | None:
+    return value if isinstance(value, int) else None

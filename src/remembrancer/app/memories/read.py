@@ -7,15 +7,19 @@ from typing import Final, cast
 
 from remembrancer.app.commit import Answer
 from remembrancer.app.items.read import get_item, list_items
-from remembrancer.app.search import MATCHES_MAX, search_items
+from remembrancer.app.recall.answers import SCORE_DIGITS, check_query_text
+from remembrancer.app.recall.recall import Purpose, RecallScope, recall
+from remembrancer.app.search import MATCHES_MAX
 from remembrancer.app.state import App
 from remembrancer.core import limits
 from remembrancer.core.cursors import decode_cursor, encode_cursor
 from remembrancer.core.errors import InvalidInput
 from remembrancer.core.items.query import ItemQuery
-from remembrancer.core.items.record import ItemRecord, item_view
+from remembrancer.core.items.record import ItemRecord, brief_view, item_view
 from remembrancer.core.memories import decide as rules
 from remembrancer.core.memories.view import UNUSED, found_view, memory_view
+from remembrancer.core.recall.explain import explanation_of
+from remembrancer.core.recall.scale import SHOWN_MIN
 from remembrancer.core.values import JSON, Caller
 from remembrancer.store import items as item_store
 from remembrancer.store import memories as store
@@ -26,7 +30,7 @@ LISTED_MAX: Final = 1_000
 EXPORTED_MAX: Final = 1_000
 """Memories of one page of an export. Our choice: a few megabytes at most."""
 
-SCORE_MIN: Final = 0.15
+SCORE_MIN: Final = SHOWN_MIN
 """Score from which a match is shown. Source: the predecessor's documented default."""
 
 
@@ -127,43 +131,60 @@ def _item_query(query: MemoryQuery) -> ItemQuery:
 class MemorySearch:
     """What is looked for.
 
-    *Shape:* `top_k` 1…50; `min_score` 0…1, the floor below which a match is left out.
+    *Shape:* `top_k` 1…50; `min_score` 0…1, the floor below which a match is left out; without
+    `is_filtered` every match is shown and no model ranks again; `has_prompt` wants the text to put
+    into a conversation, `has_debug` why each candidate was kept or dropped.
     """
 
     query: str
     types: tuple[str, ...] = ()
     top_k: int = MATCHES_MAX
     min_score: float = SCORE_MIN
+    is_filtered: bool = True
+    has_prompt: bool = False
+    has_debug: bool = False
+    purpose: Purpose = "mcp"
 
 
 async def search_memories(app: App, caller: Caller, asked: MemorySearch) -> Answer:
-    """Return the current memories that a query finds, the surest first.
+    """Return the current memories that a query recalls, the surest first; small talk none.
 
-    *Shape:* `{"query", "data": [{"id", "content", "score", …}], "count", "raw_count",
-    "degraded"}`; `raw_count` counts those below the floor too. *Raises:* InvalidInput.
-    *Promise:* two round trips.
+    *Shape:* `{"query", "data": [{"id", "content", "score", …}], "count", "raw_count", "degraded",
+    "recall_id"}`, with `prompt` and `debug` where they are wanted; `raw_count` counts what the
+    gates dropped too. A prompt holds only what is likely to answer, and counts as used.
+    *Raises:* InvalidInput.
+    *Promise:* as `recall`.
     """
-    if not 0 <= asked.min_score <= 1:
-        raise InvalidInput(
-            f"min_score {asked.min_score!r} is out of range", hint="0 to 1", field="min_score"
-        )
-    answer = await search_items(
-        app, caller, asked.query, kinds=("memory",), types=asked.types, limit=asked.top_k
+    check_query_text(asked.query)
+    found = await recall(
+        app,
+        caller,
+        asked.query,
+        limit=asked.top_k,
+        min_score=asked.min_score,
+        scope=RecallScope(types=asked.types),
+        purpose=asked.purpose,
+        used="patch" if asked.has_prompt else "nothing",
+        is_search=True,
+        is_filtered=asked.is_filtered,
     )
-    matches = cast("list[dict[str, JSON]]", answer["matches"])
-    data: list[JSON] = []
-    for match in matches:
-        score = match["score"]
-        assert isinstance(score, float | int) and isinstance(match["item"], dict)
-        if score >= asked.min_score:
-            data.append(found_view(match["item"], score))
-    return {
+    data: list[JSON] = [
+        found_view(brief_view(hit.record, found.references), round(hit.score, SCORE_DIGITS))
+        for hit in found.hits
+    ]
+    answer: Answer = {
         "query": asked.query,
         "data": data,
         "count": len(data),
-        "raw_count": len(matches),
-        "degraded": answer["degraded"],
+        "raw_count": len(found.explained),
+        "degraded": list(found.degraded),
+        "recall_id": found.id,
     }
+    if asked.has_prompt:
+        answer["prompt"] = found.patch
+    if asked.has_debug:
+        answer["debug"] = explanation_of(found.explained)
+    return answer
 
 
 async def export_memories(

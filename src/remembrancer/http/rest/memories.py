@@ -13,6 +13,7 @@ from pydantic import Field
 from remembrancer.app.commit import Answer as AppAnswer
 from remembrancer.app.items.inputs import ItemInput
 from remembrancer.app.memories import change, read, save
+from remembrancer.app.recall.meaning import VECTOR_FAULTS
 from remembrancer.app.search import MATCHES_MAX
 from remembrancer.core import limits
 from remembrancer.core.items.fields import MemoryType, State
@@ -102,7 +103,12 @@ class MemorySearchBody(Named):
     top_k: int = Field(MATCHES_MAX, ge=1, le=MATCHES_MAX)
     types: list[MemoryType] = Field(default_factory=list)
     min_score: Share = Field(read.SCORE_MIN, description="Below it nothing is shown.")
-    filter: bool = Field(True, description="False shows every match, whatever its score.")
+    filter: bool = Field(True, description="False shows every match, as it was found.")
+    include_prompt: bool = Field(False, description="Also the text to put into a conversation.")
+    include_filter_debug: bool = Field(False, description="Also why each was kept or dropped.")
+
+
+_WORDS_ALONE: Final = frozenset(VECTOR_FAULTS)
 
 
 def _given(body: MemoryFields) -> ItemInput:
@@ -174,19 +180,34 @@ async def _delete(call: Call[None, None]) -> Answer:
 async def _search(call: Call[None, MemorySearchBody]) -> Answer:
     body = call.body
     asked = read.MemorySearch(
-        body.query, tuple(body.types), body.top_k, body.min_score if body.filter else 0.0
+        body.query,
+        tuple(body.types),
+        body.top_k,
+        body.min_score,
+        is_filtered=body.filter,
+        has_prompt=body.include_prompt,
+        has_debug=body.include_filter_debug,
+        purpose="rest",
     )
     answer = await read.search_memories(call.app, call.caller, asked)
-    meta = {
+    degraded = cast("list[str]", answer["degraded"])
+    has_vectors = not _WORDS_ALONE.intersection(degraded)
+    meta: dict[str, JSON] = {
         "namespace": call.caller.namespace,
-        "backend": "lexical",
+        "backend": "lexical+vector" if has_vectors else "lexical",
         "top_k": body.top_k,
         "raw_count": answer["raw_count"],
         "count": answer["count"],
         "filtered": body.filter,
+        "recall_id": answer["recall_id"],
         "degraded": answer["degraded"],
     }
-    return Answer({"data": answer["data"], "meta": meta})
+    if body.include_filter_debug:
+        meta["filter_debug"] = answer["debug"]
+    found: dict[str, JSON] = {"data": answer["data"], "meta": meta}
+    if body.include_prompt:
+        found["prompt"] = answer["prompt"]
+    return Answer(found)
 
 
 async def _export(call: Call[ExportQuery, None]) -> Answer:
@@ -243,6 +264,9 @@ ROUTES: Final = (
         name="search_memories",
         area="memories",
         summary="Find current memories by what they say",
+        description="Behind the gates of recall: small talk finds nothing, and what is not sure "
+        "enough is left out. `meta.degraded` says what had no part; what is in a `prompt` counts "
+        "as used.",
         scope="memory:read",
         body=MemorySearchBody,
         response=FoundMemories,

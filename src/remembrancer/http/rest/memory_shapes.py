@@ -102,6 +102,18 @@ class FoundMemory(Shape):
     updated_at: str
 
 
+class CandidateShape(Shape):
+    """A candidate of a recall with its scores, and the gate that dropped it."""
+
+    id: str
+    words: float | None
+    meaning: float | None
+    score: float
+    rerank: float | None
+    layer: str
+    gate: str | None
+
+
 class SearchMeta(Shape):
     """How a search went; `degraded` says what had no part in it."""
 
@@ -111,14 +123,17 @@ class SearchMeta(Shape):
     raw_count: int
     count: int
     filtered: bool
+    recall_id: str
     degraded: list[str]
+    filter_debug: list[CandidateShape] | None = None
 
 
 class FoundMemories(Shape):
-    """The matches, the surest first."""
+    """The matches, the surest first; `prompt` quotes them as data for a conversation."""
 
     data: list[FoundMemory]
     meta: SearchMeta
+    prompt: str | None = None
 
 
 class ExportMeta(Shape):

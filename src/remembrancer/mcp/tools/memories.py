@@ -36,6 +36,7 @@ class Search(Arguments):
     top_k: int = named("top_k", "k", "limit", default=MATCHES_MAX, ge=1, le=MATCHES_MAX)
     types: Types = named("types", "type", default=())
     min_score: Share = read.SCORE_MIN
+    filter: bool = Field(True, description="False shows every match")
 
 
 class ListMemories(Paged):
@@ -96,7 +97,11 @@ def _new(arguments: Upsert | Supersede) -> save.NewMemory:
 
 async def _search(app: App, caller: Caller, arguments: Search) -> Answer:
     asked = read.MemorySearch(
-        arguments.query, arguments.types, arguments.top_k, arguments.min_score
+        arguments.query,
+        arguments.types,
+        arguments.top_k,
+        arguments.min_score,
+        is_filtered=arguments.filter,
     )
     return await read.search_memories(app, caller, asked)
 

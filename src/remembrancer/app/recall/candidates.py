@@ -1,0 +1,228 @@
+"""The candidates of a query from both sides: what words find, and what is near in meaning.
+
+Filters are applied before anything is ranked. How sure a candidate is, and what is done with it,
+is decided elsewhere; searching items stands on this as well as recall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from remembrancer.app.items.read import refuse_unknown
+from remembrancer.app.recall.meaning import Meaning, MeaningSearch
+from remembrancer.app.state import App
+from remembrancer.core.items.record import References
+from remembrancer.core.recall.evidence import Wanted as Word
+from remembrancer.core.recall.evidence import forms_of, shares, wanted_of
+from remembrancer.core.recall.fusion import Asked as QueryAsked
+from remembrancer.core.recall.fusion import Candidate, asked_of
+from remembrancer.core.recall.names import names_of
+from remembrancer.core.recall.query import RecallQuery
+from remembrancer.core.search.ranking import chosen_terms
+from remembrancer.core.text.segment import Term
+from remembrancer.ports.sql import Outcome, Statement
+from remembrancer.ports.vectors import VectorScope
+from remembrancer.store import item_lists
+from remembrancer.store import search as store
+from remembrancer.store.item_filters import Asked
+from remembrancer.store.search import Match, Tier
+
+WORDS_POOL: Final = 60
+"""Matches by BM25 among which the score decides. Our choice; above what a search answers."""
+
+COLD_POOL: Final = 12
+"""Candidates of the cold tier. Our choice: it is a last resort."""
+
+WEAK_SHARE: Final = 0.5
+"""Share of a query's words below which the best match is weak, so that the cold tier is read along.
+Our choice: half of what was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to look for.
+
+    *Shape:* `nearest` how many items that only meaning found are read; `has_cold`: what a job
+    archived is read where little else is found; `more` other statements for the first round trip.
+    *Units:* `wait_ms` that the embedder and the index may take, each.
+    """
+
+    asked: Asked
+    query: RecallQuery
+    tier: Tier = "asked"
+    nearest: int = 50
+    has_cold: bool = False
+    wait_ms: int = 0
+    more: Sequence[Statement] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A candidate with its record. *Shape:* `meaning` the cosine, None where the index did not
+    bring it."""
+
+    match: Match
+    meaning: float | None = None
+    is_cold: bool = False
+
+    @property
+    def id(self) -> str:
+        """The item's id."""
+        return self.match.record.id
+
+    @property
+    def candidate(self) -> Candidate:
+        """The candidate as fusing takes it."""
+        fields = self.match.record.fields
+        tags, key = fields.get("tags"), fields.get("fact_key")
+        names = names_of(
+            [str(tag) for tag in tags] if isinstance(tags, list) else [],
+            None if key is None else str(key),
+        )
+        return Candidate(self.id, meaning=self.meaning, held=self.match.held, names=names)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What both sides brought.
+
+    *Shape:* `asked` the query as fusing takes it, `documents` how many items hold each of its
+    tokens; `sides` by BM25 first, then by nearness; `more` the outcomes of the other statements;
+    `degraded` why a side had no part in it.
+    """
+
+    asked: QueryAsked
+    documents: Mapping[str, int]
+    sides: Sequence[Side] = ()
+    references: References = field(default_factory=References)
+    degraded: Sequence[str] = ()
+    more: Sequence[Outcome] = ()
+
+
+async def find_candidates(app: App, wanted: Wanted) -> Found:
+    """Return the candidates of a query.
+
+    *Raises:* NotFound (a project or topic that does not exist), StoreUnavailable. *Promise:* at
+    most three round trips; writes nothing; a failing embedder or index leaves the words.
+    """
+    search = MeaningSearch(app, wanted.query.meaning, wait_ms=wanted.wait_ms)
+    try:
+        return await _find(app, wanted, search)
+    finally:
+        search.give_up()
+
+
+async def _find(app: App, wanted: Wanted, search: MeaningSearch) -> Found:
+    words = wanted_of(wanted.query.words)
+    named = [
+        (area, names)
+        for area, names in (
+            ("project", wanted.asked.query.projects),
+            ("topic", wanted.asked.query.topics),
+        )
+        if names
+    ]
+    outcomes = await app.sql.read(
+        [
+            *(item_lists.owners_statement(wanted.asked, area, names) for area, names in named),
+            store.frequencies_statement(forms_of(words)),
+            *wanted.more,
+        ]
+    )
+    refuse_unknown(named, outcomes)
+    documents = store.frequencies(outcomes[len(named)].rows)
+    reader = _Reader(app, wanted, words, documents)
+    found, references = await reader.by_words()
+    meaning = await search.near(_scope(wanted.asked, outcomes, named))
+    sides = [replace(side, meaning=meaning.near.get(side.id)) for side in found]
+    others, known = await reader.others(sides, meaning)
+    return Found(
+        asked=reader.asked,
+        documents=documents,
+        sides=[*sides, *others],
+        references=joined(references, known),
+        degraded=[] if meaning.degraded is None else [meaning.degraded],
+        more=outcomes[len(named) + 1 :],
+    )
+
+
+class _Reader:
+    """Reads the candidates of one query from the store."""
+
+    def __init__(
+        self, app: App, wanted: Wanted, words: Sequence[Word], documents: Mapping[str, int]
+    ) -> None:
+        self.asked = asked_of(wanted.query, documents)
+        self._app = app
+        self._wanted = wanted
+        self._forms = forms_of(words)
+        terms = [Term(form, word.weight, "word") for word in words for form in word.forms]
+        self._chosen = chosen_terms(terms, documents)
+
+    async def by_words(self) -> tuple[list[Side], References]:
+        """Return what words find. *Promise:* one round trip, none without a word that is known."""
+        if not self._chosen:
+            return [], References()
+        [outcome] = await self._app.sql.read([self._matches(WORDS_POOL, self._wanted.tier)])
+        matches, references = store.matches_of(outcome.rows)
+        return [Side(match) for match in matches], references
+
+    async def others(
+        self, sides: Sequence[Side], meaning: Meaning
+    ) -> tuple[list[Side], References]:
+        """Return what only meaning found, and the cold tier where words found little.
+
+        *Promise:* one round trip, none when there is nothing to read.
+        """
+        held = {side.id for side in sides}
+        ids = [id_ for id_ in meaning.near if id_ not in held][: self._wanted.nearest]
+        has_cold = self._wanted.has_cold and self._is_weak(sides)
+        statements: list[Statement] = []
+        if ids:
+            statements.append(self._named(ids, self._wanted.tier))
+        if ids and has_cold:
+            statements.append(self._named(ids[:COLD_POOL], "cold"))
+        if self._chosen and has_cold:
+            statements.append(self._matches(COLD_POOL, "cold"))
+        if not statements:
+            return [], References()
+        found: dict[str, Side] = {}
+        references = References()
+        for number, outcome in enumerate(await self._app.sql.read(statements)):
+            matches, known = store.matches_of(outcome.rows)
+            references = joined(references, known)
+            is_cold = number > 0 or not ids
+            for match in matches:
+                near = meaning.near.get(match.record.id)
+                found[match.record.id] = Side(match, near, is_cold)
+        return sorted(found.values(), key=lambda side: -(side.meaning or 0.0)), references
+
+    def _is_weak(self, sides: Sequence[Side]) -> bool:
+        return all(shares(self.asked.words, side.match.held).held < WEAK_SHARE for side in sides)
+
+    def _matches(self, limit: int, tier: Tier) -> Statement:
+        return store.matches_statement(
+            self._wanted.asked, self._chosen, self._forms, limit=limit, tier=tier
+        )
+
+    def _named(self, ids: Sequence[str], tier: Tier) -> Statement:
+        return store.named_statement(self._wanted.asked, ids, self._forms, tier=tier)
+
+
+def _scope(
+    asked: Asked, outcomes: Sequence[Outcome], named: Sequence[tuple[str, Sequence[str]]]
+) -> VectorScope:
+    """Return what the index is narrowed to: one kind and one project where just one is wanted."""
+    kinds = asked.query.kinds
+    project = ""
+    for (area, _), outcome in zip(named, outcomes, strict=False):
+        if area == "project" and len(outcome.rows) == 1:
+            project = str(outcome.rows[0]["id"])
+    return VectorScope(asked.namespace, kinds[0] if len(kinds) == 1 else "", project)
+
+
+def joined(left: References, right: References) -> References:
+    """Return what both refer to."""
+    return References({**left.projects, **right.projects}, {**left.topics, **right.topics})

@@ -1,0 +1,96 @@
+"""The side of recall that goes by meaning: embed the query, ask the index, within a time.
+
+Whatever fails here degrades a recall and says so; it never raises and never silences the words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from remembrancer.app.state import App
+from remembrancer.core.errors import LimitExceeded, RemembrancerError, TimedOut
+from remembrancer.core.vectorcheck import EMBED_CHARS_MAX, QUERY_TOP_MAX
+from remembrancer.ports.models import Embedder, Vector
+from remembrancer.ports.vectors import VectorIndex, VectorScope
+
+T = TypeVar("T")
+
+PATIENT_MS: Final = 8_000
+"""Milliseconds that a step may take where nobody waits to go on talking: a first call may have to
+load the encoder. Our choice."""
+
+
+VECTOR_FAULTS: Final = (
+    "no_vectors",
+    "embedding_quota",
+    "embedding_timed_out",
+    "embedding_failed",
+    "vectors_failed",
+)
+"""Reasons for which a query was answered by words alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What the index found. *Shape:* `near` item id → cosine, the nearest first; `degraded` why
+    there is nothing, None when the index answered."""
+
+    near: Mapping[str, float] = field(default_factory=dict)
+    degraded: str | None = None
+
+
+async def within(work: Awaitable[T], wait_ms: int) -> T:
+    """Return what the work gives. *Raises:* TimedOut after `wait_ms`, and what the work raises."""
+    try:
+        return await asyncio.wait_for(work, max(0, wait_ms) / 1_000)
+    except TimeoutError as error:
+        raise TimedOut(f"nothing came within {wait_ms} ms") from error
+
+
+class MeaningSearch:
+    """One question to the index, whose embedding is made while the words are looked for."""
+
+    def __init__(self, app: App, text: str, *, wait_ms: int) -> None:
+        self._index = app.vectors
+        self._wait_ms = wait_ms
+        self._embedding: asyncio.Task[Vector | str] | None = None
+        if app.embedder is not None and app.vectors is not None:
+            self._embedding = asyncio.ensure_future(_embed(app.embedder, text, wait_ms))
+
+    def give_up(self) -> None:
+        """Let go of the embedding, because the words failed."""
+        if self._embedding is not None:
+            self._embedding.cancel()
+
+    async def near(self, scope: VectorScope) -> Meaning:
+        """Return what is near the query within a scope. *Promise:* never raises our errors."""
+        if self._embedding is None or self._index is None:
+            return Meaning(degraded="no_vectors")
+        values = await self._embedding
+        if isinstance(values, str):
+            return Meaning(degraded=values)
+        return await _query(self._index, scope, values, self._wait_ms)
+
+
+async def _embed(embedder: Embedder, text: str, wait_ms: int) -> Vector | str:
+    """Return the query's vector, or why there is none."""
+    try:
+        [values] = await within(embedder.embed([text[:EMBED_CHARS_MAX]]), wait_ms)
+    except LimitExceeded:
+        return "embedding_quota"
+    except TimedOut:
+        return "embedding_timed_out"
+    except RemembrancerError:
+        return "embedding_failed"
+    return values
+
+
+async def _query(index: VectorIndex, scope: VectorScope, values: Vector, wait_ms: int) -> Meaning:
+    try:
+        matches = await within(index.query(scope, values, top=QUERY_TOP_MAX), wait_ms)
+    except RemembrancerError:
+        return Meaning(degraded="vectors_failed")
+    return Meaning({match.id: match.score for match in matches})

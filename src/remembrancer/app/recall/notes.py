@@ -1,0 +1,53 @@
+"""What a recall leaves behind, written after the answer: what was used, and the explanation.
+
+It may be lost with the process; nothing depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from remembrancer.app.state import App
+from remembrancer.core.recall.explain import explanation_of, kept_query
+from remembrancer.core.values import Caller
+from remembrancer.store import recalls as store
+
+if TYPE_CHECKING:
+    from remembrancer.app.recall.recall import Purpose, Recalled
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What is known of a recall beside what it found. *Shape:* `used` the ids that count as used.
+
+    *Units:* `at_ms` milliseconds UTC.
+    """
+
+    message: str
+    purpose: Purpose
+    at_ms: int
+    used: Sequence[str]
+
+
+async def note(app: App, caller: Caller, recalled: Recalled, noted: Noted) -> None:
+    """Keep the explanation of a recall, and count what was used.
+
+    *Promise:* one round trip; safe to repeat and to lose.
+    """
+    row = store.RecallRow(
+        id=recalled.id,
+        at_ms=noted.at_ms,
+        purpose=noted.purpose,
+        query=kept_query(noted.message),
+        degraded=recalled.degraded,
+        candidates=explanation_of(recalled.explained),
+        found=len(recalled.explained),
+        injected=recalled.injected,
+        tokens=recalled.tokens,
+    )
+    statements = [store.keep_statement(caller.namespace, row)]
+    if noted.used:
+        statements.append(store.used_statement(caller.namespace, noted.used, at_ms=noted.at_ms))
+    await app.sql.write(statements)
