@@ -45,3 +45,6 @@ CREATE TABLE job_runs (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX job_runs_started ON job_runs (namespace, started_at, id);
+
+-- What retention purges, by when it ended. Partial: no other item pays for it.
+CREATE INDEX items_ended_since ON items (namespace, state_since) WHERE state = 'deleted' OR state = 'expired';

@@ -15,7 +15,7 @@ from remembrancer.app.inspection import Inspection, stored_of
 from remembrancer.app.state import App
 from remembrancer.core.errors import Conflict, InvalidInput
 from remembrancer.core.ledger.changes import Fields
-from remembrancer.core.ledger.events import FORGOTTEN, fold_event
+from remembrancer.core.ledger.events import ENDINGS, fold_event
 from remembrancer.core.ledger.transfer import Line
 from remembrancer.core.values import JSON
 from remembrancer.ports.sql import SqlStore, Statement
@@ -228,6 +228,6 @@ class _Writer:
         self._records[place] = after
         self._records.move_to_end(place)
         statements = store.projection_statements(Placed(event, before, after), self._now_ms())
-        if stored.kind == FORGOTTEN:
+        if stored.kind in ENDINGS:
             statements.append(store.forgotten_statement(*place))
         return statements

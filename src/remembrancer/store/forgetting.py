@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from remembrancer.core.ids import Namespace, Stream
-from remembrancer.core.ledger.events import FORGOTTEN
+from remembrancer.core.ledger.events import FORGOTTEN, PURGED
 from remembrancer.core.values import canonical_json
 from remembrancer.ports.sql import Row, Statement
 from remembrancer.store import artifacts
@@ -28,11 +28,16 @@ def mentions_statement(namespace: Namespace, item_id: str, own: Stream) -> State
 
 
 def empty_bodies_statement(namespace: Namespace, stream: Stream) -> Statement:
-    """Return the statement that empties body and salt of a stream's events, but the tombstone's."""
+    """Return the statement that empties body and salt of a stream's events, but the last one's."""
+    return empty_all_statement(namespace, [stream])
+
+
+def empty_all_statement(namespace: Namespace, streams: Sequence[Stream]) -> Statement:
+    """Return the statement that empties the events of streams that have ended, but the endings."""
     return Statement(
-        "UPDATE events SET body = NULL, salt = NULL"
-        " WHERE namespace = ? AND stream = ? AND kind <> ?",
-        (namespace, stream, FORGOTTEN),
+        "UPDATE events SET body = NULL, salt = NULL WHERE namespace = ?1"
+        " AND stream IN (SELECT value FROM json_each(?2)) AND kind <> ?3 AND kind <> ?4",
+        (namespace, canonical_json(list(streams)), FORGOTTEN, PURGED),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from remembrancer.core.items.derive import scope_word, search_columns, tag_keys
 from remembrancer.core.items.fields import DEFAULTS
-from remembrancer.core.ledger.events import FORGOTTEN
+from remembrancer.core.ledger.events import ENDINGS, FORGOTTEN
 from remembrancer.core.values import canonical_json
 from remembrancer.ports.sql import Statement
 from remembrancer.store.marks import Marks
@@ -47,12 +47,12 @@ ITEMS: Final = RecordTable(
 
 def project_items(round_: Sequence[Placed], shadow: str) -> list[Statement]:
     """Return what brings items, twins, tags and search rows up to these events."""
-    # What was forgotten has no body to project; only its tombstone is made.
-    gone = [placed for placed in round_ if placed.event.kind == FORGOTTEN]
+    # What was forgotten or purged has no body to project; only a tombstone is made.
+    gone = [placed for placed in round_ if placed.event.kind in ENDINGS]
     kept = [
         placed
         for placed in round_
-        if placed.event.kind != FORGOTTEN and not placed.event.is_forgotten
+        if placed.event.kind not in ENDINGS and not placed.event.is_forgotten
     ]
     # What gives up a fact key goes before what takes it: each row is checked as it is written.
     kept.sort(key=lambda placed: placed.after.get("state") == "active")
@@ -61,46 +61,51 @@ def project_items(round_: Sequence[Placed], shadow: str) -> list[Statement]:
         result += ITEMS.statements(kept, shadow)
         result += _tag_statements(kept, shadow)
         result += _search_statements(kept, shadow)
-    return result + [statement for one in gone for statement in _forget(one, shadow)]
+    return result + _end(gone, shadow)
 
 
-def _forget(placed: Placed, shadow: str) -> list[Statement]:
-    event, id_ = placed.event, placed.id
-    removed = [
+def _end(round_: Sequence[Placed], shadow: str) -> list[Statement]:
+    """Return what removes records that were forgotten or purged, and makes the tombstones."""
+    if not round_:
+        return []
+    namespace = round_[0].event.namespace
+    key = (namespace, canonical_json([placed.id for placed in round_]))
+    listed = "(SELECT value FROM json_each(?2))"
+    result = [
         Statement(
             f"DELETE FROM {shadow}search WHERE rowid IN"
-            f" (SELECT seq FROM {shadow}items WHERE namespace = ? AND id = ?)",
-            (event.namespace, id_),
+            f" (SELECT seq FROM {shadow}items WHERE namespace = ?1 AND id IN {listed})",
+            key,
         )
     ]
-    if placed.before:
-        removed.append(
-            Statement(
-                f"DELETE FROM {shadow}item_tags WHERE namespace = ?1 AND item_id = ?2"
-                " AND tag IN (SELECT value FROM json_each(?3))",
-                (event.namespace, id_, canonical_json(list(tag_keys(placed.before)))),
-            )
-        )
-    removed += [
-        Statement(
-            f"DELETE FROM {shadow}{table} WHERE namespace = ? AND id = ?", (event.namespace, id_)
-        )
+    tags = [[tag, placed.id] for placed in round_ for tag in tag_keys(placed.before)]
+    if tags:
+        marks = Marks(namespace)
+        sql = f"DELETE FROM {shadow}item_tags WHERE {marks.keys(('tag', 'item_id'), tags)}"
+        result.append(Statement(sql, marks.values))
+    result += [
+        Statement(f"DELETE FROM {shadow}{table} WHERE namespace = ?1 AND id IN {listed}", key)
         for table in ("items", "item_versions")
     ]
+    forgotten = [placed for placed in round_ if placed.event.kind == FORGOTTEN]
+    return result + [_tombstone(placed, shadow) for placed in forgotten]
+
+
+def _tombstone(placed: Placed, shadow: str) -> Statement:
+    event = placed.event
     fact_key = event.note.get("fact_key")
-    tombstone = Statement(
+    return Statement(
         f"INSERT INTO {shadow}tombstones (namespace, item_id, text_hash, fact_key, actor, at_ms)"
         " VALUES (?, ?, ?, ?, ?, ?)",
         (
             event.namespace,
-            id_,
+            placed.id,
             str(event.note["text_hash"]),
             None if fact_key is None else str(fact_key),
             event.actor,
             event.at_ms,
         ),
     )
-    return [*removed, tombstone]
 
 
 def _tag_statements(round_: Sequence[Placed], shadow: str) -> list[Statement]:

@@ -135,7 +135,7 @@ async def delete_items(app: App, caller: Caller, ids: Sequence[str]) -> Answer:
             answer={
                 "deleted": [item.record.id for item, _ in changed],
                 "already_deleted": [item.record.id for item, draft in drafts if draft is None],
-                "restorable_days": limits.RESTORE_DAYS,
+                "restorable_days": app.settings.deleted_keep_days,
             },
             at_ms=around.at.now_ms,
             edits=[item.edit(draft) for item, draft in changed],
@@ -160,7 +160,8 @@ async def restore_item(app: App, caller: Caller, item_id: str) -> Answer:
             before, after = event.changes.get("state", (None, None))
             if after == "deleted" and before is not None:
                 state = str(before)
-        draft = rules.restore_item(item.record.fields, state=state, at=around.at)
+        days = app.settings.deleted_keep_days
+        draft = rules.restore_item(item.record.fields, state=state, at=around.at, days=days)
         if draft is None:
             answer: Answer = {
                 "item": item_view(item.record, around.references),

@@ -7,8 +7,9 @@ anywhere, delivered twice or come late, and the result is that of the undisturbe
 
 How to write a job: a module with `CODE = JobCode(pending, run)`. `pending(ctx)` reads how much
 there is to do and writes nothing: where all its counts are 0 no run begins. `run(ctx)` does at most
-what `ctx.budget` affords and returns `JobReport(is_done=False)` when there is more: it is called
-again with a fresh budget. Each step ends with `app.commit.write(ctx.app, ctx.caller, decide)`,
+what `ctx.budget` affords, counts what it did with `ctx.count`, and returns
+`JobReport(is_done=False)` when there is more: it is called again with a fresh budget, unless it
+counts nothing any more. Each step ends with `app.commit.write(ctx.app, ctx.caller, decide)`,
 whose plan has `ctx.cursor_statement(…)` or `*ctx.guard_statements()` in its `extra`; before
 each call of a model, and before each step, `await ctx.still_mine()`.
 """
@@ -33,7 +34,7 @@ from remembrancer.store.jobs import Lease
 LEASE_MS: Final = 10 * MINUTE_MS
 """Milliseconds for which a lease is taken and renewed; longer than any call of a model."""
 
-STATEMENTS_MAX: Final = 30
+STATEMENTS_MAX: Final = 34
 """Statements of one piece of a run; with the frame's own they stay under the 45 of a request."""
 
 

@@ -37,6 +37,9 @@ Trigger = Literal["cron", "queue", "hand", "catch-up", "retry"]
 PIECES_MAX: Final = 10_000
 """Pieces of one run where nothing bounds it; the last one is as good as the first. Our choice."""
 
+IDLE_PIECES_MAX: Final = 3
+"""Pieces in a row that count nothing, after which a run ends: it does not come any further."""
+
 
 async def run_job(
     app: App,
@@ -180,14 +183,16 @@ class _Run:
     async def _work(self) -> Answer:
         ctx, code = self.ctx, self.job.load()
         extra: dict[str, JSON] = {}
-        report = JobReport(is_done=False)
+        report, idle = JobReport(is_done=False), 0
         for piece in range(ctx.asked.pieces_max or PIECES_MAX):
             if piece:
                 ctx.budget.statements = STATEMENTS_MAX
                 await ctx.still_mine()
+            before = ctx.counts.copy()
             report = await code.run(ctx)
             extra |= report.answer
-            if report.is_done:
+            idle = idle + 1 if ctx.counts == before else 0
+            if report.is_done or idle == IDLE_PIECES_MAX:
                 break
         await self.app.sql.write(
             store.finish_statements(

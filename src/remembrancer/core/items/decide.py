@@ -229,6 +229,12 @@ def mark_stale(fields: Fields, *, at: Moment) -> Draft | None:
     return Draft("ItemMarkedStale", changes) if changes else None
 
 
+def expire_item(fields: Fields, *, at: Moment) -> Draft:
+    """Draft the end of a memory that nobody used for long."""
+    changes = changes_between(fields, _state_fields(with_defaults(fields), "expired", at))
+    return Draft("ItemExpired", changes)
+
+
 def delete_item(fields: Fields, *, at: Moment) -> Draft | None:
     """Draft the soft delete; None when it is deleted already."""
     if fields.get("state") == "deleted":
@@ -237,17 +243,19 @@ def delete_item(fields: Fields, *, at: Moment) -> Draft | None:
     return Draft("ItemDeleted", changes_between(fields, after), {"state": fields.get("state")})
 
 
-def restore_item(fields: Fields, *, state: str, at: Moment) -> Draft | None:
+def restore_item(
+    fields: Fields, *, state: str, at: Moment, days: int = limits.RESTORE_DAYS
+) -> Draft | None:
     """Draft the return of a deleted item to the state it had; None when it is not deleted.
 
-    *Raises:* Conflict when it was deleted longer ago than the period of restoring.
+    *Raises:* Conflict when it was deleted longer ago than the period of restoring, in days.
     """
     if fields.get("state") != "deleted":
         return None
     since = fields.get("state_since")
-    if isinstance(since, int) and at.now_ms - since > limits.RESTORE_DAYS * DAY_MS:
+    if isinstance(since, int) and at.now_ms - since > days * DAY_MS:
         raise Conflict(
-            f"the item was deleted more than {limits.RESTORE_DAYS} days ago",
+            f"the item was deleted more than {days} days ago",
             hint="make it anew from its history",
         )
     after: Fields = {"state": state, "state_since": at.now_ms}

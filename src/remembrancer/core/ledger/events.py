@@ -27,6 +27,12 @@ GENESIS: Final = "0" * 64
 FORGOTTEN: Final = "ItemForgotten"
 """Kind of the event after which a record has no fields: its earlier bodies are emptied."""
 
+PURGED: Final = "ItemPurged"
+"""Kind of the event by which retention ends a record: as after forgetting, without a tombstone."""
+
+ENDINGS: Final = frozenset({FORGOTTEN, PURGED})
+"""Kinds after which nothing of a record is left but the envelopes of its events."""
+
 SALT_BYTES: Final = 16
 """Bytes of a body's salt: makes the hash of a forgotten short text useless for guessing."""
 
@@ -85,7 +91,7 @@ class Sealed:
 
 def fold_event(fields: Mapping[str, JSON], event: Event) -> Fields:
     """Return the record after an event."""
-    return {} if event.kind == FORGOTTEN else apply_changes(fields, event.changes)
+    return {} if event.kind in ENDINGS else apply_changes(fields, event.changes)
 
 
 def encode_body(changes: Changes, note: Mapping[str, JSON]) -> str:

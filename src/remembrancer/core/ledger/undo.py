@@ -12,7 +12,7 @@ from typing import Final
 
 from remembrancer.core.errors import Conflict
 from remembrancer.core.ledger.changes import Fields, edited_since, invert
-from remembrancer.core.ledger.events import FORGOTTEN, Draft, Event
+from remembrancer.core.ledger.events import ENDINGS, Draft, Event
 from remembrancer.core.values import JSON
 
 UNDONE: Final = "ChangeUndone"
@@ -21,7 +21,7 @@ UNDONE: Final = "ChangeUndone"
 REDONE: Final = "ChangeRedone"
 """Kind of the event that takes an undo back."""
 
-NEVER_UNDONE: Final = frozenset({FORGOTTEN, "KeyCreated", "KeyRevoked"})
+NEVER_UNDONE: Final = ENDINGS | {"KeyCreated", "KeyRevoked"}
 """Kinds that cannot be taken back: what is gone is gone, and access is changed on purpose only."""
 
 

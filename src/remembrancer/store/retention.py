@@ -1,0 +1,250 @@
+"""SQL of retention: what has had its time, in slices; and the removal of what is purged.
+
+Which periods there are is `core.jobs.retention`; the events of expiring and purging are made by
+`app.jobs.retention`. Every statement binds a handful of values and touches a bounded slice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from remembrancer.core.ids import Namespace, item_stream
+from remembrancer.core.jobs.cursor import Cursor
+from remembrancer.core.jobs.retention import EXEMPT_TYPES, LOADED_PRIORITY, Cutoffs, first_id
+from remembrancer.core.limits import COUNT_MAX
+from remembrancer.core.values import canonical_json
+from remembrancer.ports.sql import Row, SqlValue, Statement
+from remembrancer.store.forgetting import empty_all_statement
+from remembrancer.store.marks import Marks
+
+SLICE_ROWS: Final = 500
+"""Rows that one statement deletes: well under a second on D1. Our choice."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Aged:
+    """A table whose rows only get old: its key beside the namespace, and when a row is old."""
+
+    key: str
+    condition: str
+
+
+_AGED: Final[Mapping[str, _Aged]] = MappingProxyType(
+    {
+        "idempotency": _Aged("key", "at_ms < {old}"),
+        "recalls": _Aged("id", "id < {old}"),
+        "usage": _Aged("id", "created_at < {old}"),
+        "turn_patches": _Aged("conversation_id", "created_at < {old}"),
+        "conversations": _Aged("id", "updated_at < {old}"),
+        "job_runs": _Aged("id", "started_at < {old} AND status <> 'running'"),
+    }
+)
+
+AGED_TABLES: Final = tuple(_AGED)
+"""The tables whose rows are deleted by their age alone."""
+
+
+def aged_bounds(cutoffs: Cutoffs) -> dict[str, SqlValue]:
+    """Return table → the value under which a row is old."""
+    return {
+        "idempotency": cutoffs.idempotency,
+        "recalls": first_id("rcl", cutoffs.recalls),
+        "usage": cutoffs.usage,
+        "turn_patches": cutoffs.usage,
+        "conversations": cutoffs.usage,
+        "job_runs": cutoffs.usage,
+    }
+
+
+def delete_aged_statement(namespace: Namespace, table: str, bound: SqlValue) -> Statement:
+    """Return the statement that deletes a slice of old rows; `changes` tells how many."""
+    key, is_old = _AGED[table].key, _AGED[table].condition.format(old="?2")
+    return Statement(
+        f"DELETE FROM {table} WHERE namespace = ?1 AND {key} IN (SELECT {key}"
+        f" FROM {table} WHERE namespace = ?1 AND {is_old} LIMIT {SLICE_ROWS})",
+        (namespace, bound),
+    )
+
+
+def message_bound(cutoffs: Cutoffs, passed: Cursor | None, *, is_extracting: bool) -> Cursor:
+    """Return the place before which messages go: old, and passed by extraction.
+
+    *Shape:* `passed` is the cursor of extraction. Where nothing is extracted only age counts; where
+    it is and has never run, nothing goes.
+    """
+    old = Cursor(cutoffs.messages)
+    if not is_extracting:
+        return old
+    if passed is None:
+        return Cursor(0)
+    # The sign before every letter of an id: what is exactly at the cursor was passed.
+    return min(old, Cursor(passed.at_ms, f"{passed.id} "))
+
+
+_BEFORE: Final = "FROM messages WHERE namespace = ?1 AND (created_at, id) < ({at}, {id})"
+
+
+def delete_messages_statement(namespace: Namespace, bound: Cursor) -> Statement:
+    """Return the statement that deletes a slice of messages before a place, the oldest first."""
+    return Statement(
+        "DELETE FROM messages WHERE namespace = ?1 AND id IN"
+        f" (SELECT id {_BEFORE.format(at='?2', id='?3')}"
+        f" ORDER BY created_at, id LIMIT {SLICE_ROWS})",
+        (namespace, bound.at_ms, bound.id),
+    )
+
+
+_MORTAL: Final = (
+    "i.kind = 'memory' AND i.pinned IS NOT 1 AND i.authored_by <> 'human'"
+    f" AND i.startup_priority < {LOADED_PRIORITY}"
+    f" AND i.type NOT IN ({', '.join(repr(name) for name in EXEMPT_TYPES)})"
+    " AND NOT EXISTS (SELECT 1 FROM topics AS t WHERE t.namespace = ?1 AND t.state = 'active'"
+    " AND t.canonical_item_id = i.id)"
+)
+"""What may expire: no identity, persona or rule, nothing pinned, always loaded, written by a person
+or canonical for a topic."""
+
+_LAST_USE: Final = (
+    "max(i.updated_at, coalesce(u.last_recalled_at, 0), coalesce(u.last_seen_at, 0),"
+    " CASE WHEN u.item_id IS NULL AND i.created_at <= m.imported_at THEN m.imported_at ELSE 0 END)"
+)
+"""When an item was last of use. What was imported without counters counts as used then."""
+
+_UNUSED: Final = (
+    " FROM items AS i INDEXED BY items_updated"
+    " LEFT JOIN item_use AS u ON u.namespace = ?1 AND u.item_id = i.id"
+    " LEFT JOIN imports AS m ON m.namespace = ?1"
+    f" WHERE i.namespace = ?1 AND i.updated_at < {{old}} AND {_MORTAL}"
+    " AND (i.state = 'active' OR i.state = 'dormant' OR i.state = 'stale')"
+    f" AND {_LAST_USE} < {{old}}"
+)
+
+
+def unused_statement(namespace: Namespace, before_ms: int, limit: int) -> Statement:
+    """Return the statement that reads memories last used before a time, longest ago first.
+
+    *Shape:* rows with id, title and at_ms, their last use.
+    """
+    return Statement(
+        f"SELECT i.id, i.title, {_LAST_USE} AS at_ms{_UNUSED.format(old='?2')}"
+        " ORDER BY i.updated_at, i.seq LIMIT ?3",
+        (namespace, before_ms, limit),
+    )
+
+
+def still_unused_statement(namespace: Namespace, ids: Sequence[str], before_ms: int) -> Statement:
+    """Return the statement that reads which of these memories are still unused."""
+    return Statement(
+        f"SELECT i.id{_UNUSED.format(old='?2').replace(' INDEXED BY items_updated', '')}"
+        " AND i.id IN (SELECT value FROM json_each(?3))",
+        (namespace, before_ms, canonical_json(list(ids))),
+    )
+
+
+_ENDED: Final = (
+    " FROM items AS i INDEXED BY items_ended_since"
+    " WHERE i.namespace = ?1 AND i.state_since < {old}"
+    " AND (i.state = 'deleted' OR i.state = 'expired')"
+    f" AND (i.state = 'deleted' OR ({_MORTAL}))"
+    " AND ({has_vectors} = 0 OR (NOT EXISTS (SELECT 1 FROM vector_rows AS v"
+    " WHERE v.namespace = ?1 AND v.item_id = i.id) AND NOT EXISTS (SELECT 1"
+    " FROM vector_outbox AS o WHERE o.namespace = ?1 AND o.item_id = i.id)))"
+)
+"""What is purged: deleted, or expired and still mortal; with vectors only once they are gone."""
+
+
+def ended_statement(
+    namespace: Namespace, before_ms: int, limit: int, *, has_vectors: bool
+) -> Statement:
+    """Return the statement that reads what ended before a time, longest ago first.
+
+    *Shape:* rows with id, title, state and at_ms, when it ended. Where there are vectors, what
+    still has one, or waits in their outbox, is left out.
+    """
+    return Statement(
+        f"SELECT i.id, i.title, i.state, i.state_since AS at_ms"
+        f"{_ENDED.format(old='?2', has_vectors='?3')}"
+        " ORDER BY i.state_since, i.id LIMIT ?4",
+        (namespace, before_ms, int(has_vectors), limit),
+    )
+
+
+def active_memories_statement(namespace: Namespace) -> Statement:
+    """Return the statement that reads how many active memories there are."""
+    return Statement(
+        "SELECT value FROM counters WHERE namespace = ? AND name = 'items/memory/active'",
+        (namespace,),
+    )
+
+
+def edges_statement(namespace: Namespace, ids: Sequence[str]) -> Statement:
+    """Return the statement that reads all relations of items."""
+    marks = Marks(namespace)
+    listed = marks.add(canonical_json(list(ids)))
+    columns = "r.source_id, r.type, r.target_id, r.confidence, r.created_at"
+    return Statement(
+        f"SELECT {columns} FROM json_each({listed}) AS j CROSS JOIN relations AS r"
+        " ON r.namespace = ?1 AND r.source_id = j.value UNION"
+        f" SELECT {columns} FROM json_each({listed}) AS j CROSS JOIN relations AS r"
+        " INDEXED BY relations_target ON r.namespace = ?1 AND r.target_id = j.value",
+        marks.values,
+    )
+
+
+def purge_statements(namespace: Namespace, ids: Sequence[str]) -> list[Statement]:
+    """Return what removes all that no projection owns of purged items; their events are emptied.
+
+    *Shape:* to be sent behind the events and projections of the purge.
+    """
+    key = (namespace, canonical_json(list(ids)))
+    listed = "(SELECT value FROM json_each(?2))"
+    return [
+        empty_all_statement(namespace, [item_stream(id_) for id_ in ids]),
+        Statement(
+            "DELETE FROM artifact_chunks WHERE namespace = ?1 AND artifact_id IN (SELECT id"
+            f" FROM artifacts WHERE namespace = ?1 AND item_id IN {listed})",
+            key,
+        ),
+        Statement(f"DELETE FROM artifacts WHERE namespace = ?1 AND item_id IN {listed}", key),
+        Statement(f"DELETE FROM item_use WHERE namespace = ?1 AND item_id IN {listed}", key),
+        # A tag's name is text as well: none stays that nothing has.
+        Statement(
+            "DELETE FROM counters WHERE namespace = ?"
+            " AND name >= 'tag/' AND name < 'tag0' AND value = 0",
+            (namespace,),
+        ),
+    ]
+
+
+def counts_statement(
+    namespace: Namespace, cutoffs: Cutoffs, messages: Cursor, *, has_vectors: bool
+) -> Statement:
+    """Return the one statement that counts all that has had its time, each up to COUNT_MAX.
+
+    *Shape:* `messages` the place before which they go; one row, a column for each sort.
+    """
+    marks = Marks(namespace)
+    sources = {
+        table: f"FROM {table} WHERE namespace = ?1 AND "
+        + _AGED[table].condition.format(old=marks.add(bound))
+        for table, bound in aged_bounds(cutoffs).items()
+    }
+    at, id_ = marks.add(messages.at_ms), marks.add(messages.id)
+    sources["messages"] = _BEFORE.format(at=at, id=id_)
+    sources["purge"] = _ENDED.format(
+        old=marks.add(cutoffs.deleted), has_vectors=marks.add(int(has_vectors))
+    )
+    sources["expire"] = _UNUSED.format(old=marks.add(cutoffs.memories))
+    columns = ", ".join(
+        f"(SELECT count(*) FROM (SELECT 1 {source} LIMIT {COUNT_MAX})) AS {name}"
+        for name, source in sources.items()
+    )
+    return Statement(f"SELECT {columns}", marks.values)
+
+
+def counts_of(rows: Sequence[Row]) -> dict[str, int]:
+    """Return sort → number from the row of `counts_statement`."""
+    return {name: int(str(value)) for name, value in rows[0].items()}
