@@ -88,7 +88,8 @@ class Settings(UpstreamSettings, PromptCacheSettings, RecallSettings, DistillSet
     *Promise:* immutable; `repr` and `str` never show a secret.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # Built here, unlike its groups: every start needs it, none of them.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=False)
 
     chatbox_api_key: Key = Field(
         None, description="The owner's key: every scope in the namespace `default`."
@@ -151,6 +152,12 @@ class Settings(UpstreamSettings, PromptCacheSettings, RecallSettings, DistillSet
     def source_of(self, variable: str) -> Origin:
         """Tell where the value of a variable came from."""
         return self.sources.get(variable, "default")
+
+    @property
+    def workers_ai(self) -> tuple[str, str] | None:
+        """The Cloudflare account of Workers AI and its token, a secret; None without both."""
+        account, token = self.cloudflare_account_id, self.cloudflare_api_token
+        return (account, token.get_secret_value()) if account and token else None
 
     def environment_keys(self) -> Mapping[str, str]:
         """Return the access keys that are set: variable → key. Secrets: compare, never print."""

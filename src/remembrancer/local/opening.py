@@ -12,6 +12,7 @@ from remembrancer.local.folder import DataFolder
 from remembrancer.local.indexes import LocalIndexes
 from remembrancer.local.kv import SqliteKeyValue
 from remembrancer.local.migrate import migrate
+from remembrancer.local.outbound import HttpOutbound, WorkersAiAccount
 from remembrancer.local.runtime import LocalRuntime
 from remembrancer.local.sqlite import SqliteStore
 
@@ -21,20 +22,26 @@ SERVER_THREADS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """What is kept in a data folder, open."""
+    """What is kept in a data folder, open, and the way out to models' servers."""
 
     sql: SqliteStore
     kv: SqliteKeyValue
     indexes: LocalIndexes
+    outbound: HttpOutbound
 
 
 @asynccontextmanager
 async def open_stores(
-    folder: DataFolder, runtime: LocalRuntime, *, is_server: bool
+    folder: DataFolder,
+    runtime: LocalRuntime,
+    workers_ai: tuple[str, str] | None = None,
+    *,
+    is_server: bool,
 ) -> AsyncIterator[Stores]:
-    """Open the database, migrated, the cache and the vector files.
+    """Open the database, migrated, the cache, the vector files and the way out to models.
 
-    *Shape:* only a server gets threads; elsewhere all runs where it is called.
+    *Shape:* only a server gets threads; elsewhere all runs where it is called; `workers_ai` is a
+    Cloudflare account and its token.
     *Raises:* StoreUnavailable.
     *Promise:* work after answers is finished before they close.
     """
@@ -42,11 +49,13 @@ async def open_stores(
     store = await SqliteStore.open(folder.database, SqliteOptions(threads=threads))
     kv = SqliteKeyValue(folder.cache, runtime, threads=threads)
     indexes = LocalIndexes(folder, threads=min(threads, 1))
+    outbound = HttpOutbound(None if workers_ai is None else WorkersAiAccount(*workers_ai))
     try:
         await migrate(store)
-        yield Stores(store, kv, indexes)
+        yield Stores(store, kv, indexes, outbound)
     finally:
         await runtime.drain()
+        await outbound.close()
         indexes.close()
         kv.close()
         store.close()

@@ -12,12 +12,13 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from remembrancer.app.access import local_owner
+from remembrancer.app.models.on_demand import with_upstream
 from remembrancer.app.settings import Settings, load_settings
 from remembrancer.app.state import App
 from remembrancer.app.vectors.composing import indexed
 from remembrancer.core.access.profiles import DEFAULT_NAMESPACE, OWNER_KEY
 from remembrancer.core.ids import Namespace
-from remembrancer.core.values import JSON, Caller
+from remembrancer.core.values import Caller
 from remembrancer.local import transfer as transfer
 from remembrancer.local.checkup import examine as examine
 from remembrancer.local.folder import DATA_VARIABLE, DataFolder, find_folder
@@ -33,8 +34,7 @@ if TYPE_CHECKING:
     from remembrancer.http.route_table import AnyRoute, Area
     from remembrancer.local.server import Listening as Listening
     from remembrancer.mcp.dispatch import McpServer
-
-Message = dict[str, JSON]
+    from remembrancer.mcp.jsonrpc import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,20 +82,20 @@ async def open_app(
         folder.make_key(runtime.random_bytes)
     settings = read_settings(folder, environ, is_named=data is not None)
     async with (
-        open_stores(folder, runtime, is_server=is_server) as stores,
-        indexed(App(stores.sql, stores.kv, runtime, settings), stores.indexes) as app,
+        open_stores(folder, runtime, settings.workers_ai, is_server=is_server) as ports,
+        indexed(
+            with_upstream(App(ports.sql, ports.kv, runtime, settings), ports.outbound),
+            ports.indexes,
+        ) as app,
     ):
-        yield LocalApp(app, stores.sql, runtime, folder)
+        yield LocalApp(app, ports.sql, runtime, folder)
 
 
 def read_settings(folder: DataFolder, environ: Mapping[str, str], *, is_named: bool) -> Settings:
     """Parse the settings of a data folder. *Raises:* InvalidInput, StoreUnavailable."""
     key = None if environ.get(OWNER_KEY, "").strip() else folder.read_key()
-    return load_settings(
-        environ,
-        overrides={DATA_VARIABLE: str(folder.path)} if is_named else {},
-        stored={OWNER_KEY: key} if key is not None else {},
-    )
+    named = {DATA_VARIABLE: str(folder.path)} if is_named else {}
+    return load_settings(environ, overrides=named, stored={OWNER_KEY: key} if key else {})
 
 
 @cache

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 
 from remembrancer.app.settings import Settings
+from remembrancer.app.state import App
 from remembrancer.ports.models import ChatModel, Completion, Prompt
 from remembrancer.ports.outbound import Outbound
 
@@ -24,3 +26,8 @@ class ChatOnDemand:
             model: ChatModel = module.GatewayModel(self._outbound, self._settings)
             self._model = model
         return await self._model.complete(prompt)
+
+
+def with_upstream(app: App, outbound: Outbound) -> App:
+    """Return the app with a way to models' servers, and the model of its jobs behind it."""
+    return replace(app, outbound=outbound, chat=ChatOnDemand(outbound, app.settings))
