@@ -13,9 +13,10 @@ from functools import cache
 from typing import Final, Literal
 
 from remembrancer.core.dates.numerals import english_number, han_number
+from remembrancer.core.search.likeness import compare, gist_of
 from remembrancer.core.text.fold import fold, normalise
 from remembrancer.core.text.scripts import LETTER, UNSPACED, classes_of
-from remembrancer.core.text.segment import index_terms
+from remembrancer.core.text.segment import index_terms, query_terms
 from remembrancer.core.text.stems import stem
 from remembrancer.core.text.stopwords import ENGLISH
 
@@ -55,6 +56,7 @@ _FRAME_ZH: Final = re.compile(
     "通常|最近|自己|一个|一個|一些|没有|沒有|不再|不是|不要|这个|這個|那个|那個|以及|或者|因为|因為|所以|但是|"
     "[我你他她它们們的是在有了和与與也很会會要对對叫去到把被给給让讓为為于於从從就都还還将將会会着过過地得之及等并並且其中上下里裡不没沒别別吗嗎呢吧啊呀哦嘛]"
 )
+_SPEAKER_ZH: Final = re.compile("用户|用戶|使用者|本人|[我的了]")
 _NUMBER: Final = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _HAN_NUMERALS: Final = re.compile("[零〇一二两三四五六七八九十廿卅百]+")
 _WORD_NUMBERS: Final = re.compile(r"[a-z]+(?:[- ][a-z]+)?")
@@ -132,6 +134,39 @@ def _is_same_polarity(statement: str, source: str) -> bool:
 
 def _is_denied(text: str) -> bool:
     return bool(_NEGATION.search(fold(text)))
+
+
+def telling_words(text: str, *, limit: int = 8) -> list[str]:
+    """Return the words without which a text would say something else, the most telling first.
+
+    *Shape:* tokens of the index, without words that only frame a fact.
+    """
+    terms = query_terms(text, limit=4 * limit)
+    kept = [term.text for term in terms if term.weight >= 1 and term.kind != "unigram"]
+    return [word for word in kept if word not in _frame_stems()][:limit]
+
+
+def is_said_alike(one: str, two: str, *, share_min: float = 0.9) -> bool:
+    """Tell whether two statements say the same but for who says it of whom.
+
+    *Promise:* another number, date or negation, or another verb, makes them two.
+    """
+    if compare(gist_of(one), gist_of(two)).differences:
+        return False
+    mine, theirs = _said(one), _said(two)
+    total = len(mine) + len(theirs)
+    return bool(total) and 2 * len(mine & theirs) / total >= share_min
+
+
+def _said(text: str) -> set[str]:
+    plain = _SPEAKER_ZH.sub(" ", text)
+    classes = classes_of(plain)
+    latin = "".join(
+        char if kind != UNSPACED else " " for char, kind in zip(plain, classes, strict=True)
+    )
+    words = {stem(word) for word in index_terms(latin).split() if word not in ENGLISH}
+    han = {char for char, kind in zip(plain, classes, strict=True) if kind == UNSPACED}
+    return (words - {"user"}) | han
 
 
 def _share(statement: str, source: str, terms: set[str]) -> float:

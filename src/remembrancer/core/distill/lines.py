@@ -54,6 +54,12 @@ class Line:
         return Line(self.id, self.role, text, self.created_at, self.is_saved)
 
 
+def own_words(text: str) -> str:
+    """Return a message without the lines that quote others: they are nobody's statement now."""
+    kept = [line for line in text.splitlines() if not line.lstrip().startswith(">")]
+    return "\n".join(kept).strip()
+
+
 def rendered(lines: Sequence[Line]) -> str:
     """Return the lines as a prompt shows them: one a line, with id and role, marks defused."""
     return "\n".join(f"[{line.id}] {line.role}: {_defused(line.text)}" for line in lines)

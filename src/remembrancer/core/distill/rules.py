@@ -206,7 +206,7 @@ RULES: Final[Sequence[Rule]] = (*_ENGLISH, *_CHINESE)
 """The forms, of which the first that fits a sentence counts."""
 
 _SENTENCE: Final = re.compile(r"[^。！？!?；;\n]+[。！？!?；;\n]?")
-_ENGLISH_END: Final = re.compile(r"(?<=[a-z)]{2})\.\s+(?=[A-Z])")
+_ENGLISH_END: Final = re.compile(r"(?<=[a-z\d)]{2})\.\s+(?=[A-Z\u3400-\u9fff])")
 _TAIL: Final = re.compile(r"[\s。.！!～~]+$")
 _OPEN: Final = re.compile(
     r"^(?:well|so|oh|and|btw|by the way|嗯|对了|對了|另外|其实|其實)[,，\s]+", re.I
