@@ -1,40 +1,46 @@
-"""Searching items by words, and finding what a new statement may conflict with.
+"""Searching items by words and meaning, and finding what a new statement may conflict with.
 
-Vectors have no part in it yet, which every answer of a search says. Consolidating what was found
-is `app.consolidation`.
+A search is asked for, so no gate of recall holds anything back but what only meaning found and is
+far off. Consolidating what was found is `app.consolidation`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Final, TypedDict, Unpack
 
 from remembrancer.app.commit import Answer
-from remembrancer.app.items.read import refuse_unknown
+from remembrancer.app.recall.candidates import Found, Side, Wanted, find_candidates
+from remembrancer.app.recall.meaning import PATIENT_MS
 from remembrancer.app.state import App
 from remembrancer.core.errors import InvalidInput, NotFound
 from remembrancer.core.items.fields import CURRENT_STATES
 from remembrancer.core.items.query import ItemQuery, check_query
 from remembrancer.core.items.record import ItemRecord, References, brief_view
-from remembrancer.core.search.likeness import Gist, Likeness, closest, gist_of, suggested_action
-from remembrancer.core.search.ranking import chosen_terms, score
-from remembrancer.core.text.segment import QUERY_TERMS_MAX, Term, query_terms
+from remembrancer.core.recall.fusion import fuse
+from remembrancer.core.recall.gates import SCORE_MIN
+from remembrancer.core.recall.query import RecallQuery
+from remembrancer.core.recall.scale import shown
+from remembrancer.core.search.likeness import (
+    Gist,
+    Likeness,
+    closest,
+    gist_of,
+    nearer,
+    suggested_action,
+)
+from remembrancer.core.search.ranking import score
+from remembrancer.core.text.segment import query_terms
 from remembrancer.core.values import JSON, Caller
 from remembrancer.store import item_lists
 from remembrancer.store import items as item_store
-from remembrancer.store import search as store
 from remembrancer.store.item_filters import Asked
-from remembrancer.store.search import Match
 
 MATCHES_MAX: Final = 50
 """Matches of one search. Source: the predecessor's schema."""
 
 ALIKE_MIN: Final = 0.78
 """Likeness from which an item is reported as a conflict. Source: the predecessor's schema."""
-
-_POOL: Final = 60
-"""Matches by BM25 among which the score decides. Our choice; above `MATCHES_MAX`."""
 
 _SCORE_DIGITS: Final = 4
 """Digits of a score in answers."""
@@ -57,43 +63,54 @@ class SearchFilters(TypedDict, total=False):
     limit: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What a search brought: matches by BM25, and how common the query's terms are."""
-
-    terms: Sequence[Term]
-    documents: dict[str, int]
-    matches: Sequence[Match] = ()
-    references: References = field(default_factory=References)
-
-
 async def search_items(
     app: App, caller: Caller, query: str, **filters: Unpack[SearchFilters]
 ) -> Answer:
-    """Return the items that hold most of the query's words, the surest first.
+    """Return the items that say what a query asks for, the surest first.
 
-    *Shape:* `{"query", "matches": [{"score", "item"}], "count", "degraded"}`; `score` 0…1 is the
-    share of the query's words, each by how rare it is. *Raises:* InvalidInput, LimitExceeded,
-    NotFound (a project or topic that does not exist). *Promise:* two round trips; writes nothing.
+    *Shape:* `{"query", "matches": [{"score", "item"}], "count", "degraded"}`; `score` 0…1 is how
+    sure a match is or, by words alone, the share of the query's words, each by how rare it is;
+    `degraded` says what had no part. *Raises:* InvalidInput, LimitExceeded, NotFound (a project or
+    topic that does not exist). *Promise:* three round trips; writes nothing.
     """
     limit = _check(query, filters.get("limit", 10))
-    asked = _asked(app, caller, filters)
-    found = await _search(app, asked, query_terms(query))
-    scored = [(_score(found, match), match) for match in found.matches]
-    # A stable sort: among equals, BM25's order and then the newest first.
-    best = sorted(scored, key=lambda pair: -pair[0])[:limit]
+    found = await _find(app, _asked(app, caller, filters), query)
+    best = _scored(query, found)[:limit]
     return {
         "query": query,
         "matches": [
             {
                 "score": round(value, _SCORE_DIGITS),
-                "item": brief_view(match.record, found.references),
+                "item": brief_view(side.match.record, found.references),
             }
-            for value, match in best
+            for value, side in best
         ],
         "count": len(best),
-        "degraded": ["no_vectors"],
+        "degraded": list(found.degraded),
     }
+
+
+async def _find(app: App, asked: Asked, text: str) -> Found:
+    wanted = Wanted(asked, RecallQuery(text, text, text), wait_ms=PATIENT_MS)
+    return await find_candidates(app, wanted)
+
+
+def _scored(query: str, found: Found) -> list[tuple[float, Side]]:
+    """Return the matches with their scores, the best first; among equals, BM25's order."""
+    if found.degraded:
+        terms = query_terms(query)
+        scored = [
+            (score(terms, found.documents, held=one.match.held, strength=one.match.strength), one)
+            for one in found.sides
+        ]
+        return sorted(scored, key=lambda pair: -pair[0])
+    sides = {side.id: side for side in found.sides}
+    fused = fuse([side.candidate for side in found.sides], found.asked)
+    return [
+        (shown(one.score), sides[one.candidate.id])
+        for one in fused
+        if one.candidate.held or one.score >= SCORE_MIN
+    ]
 
 
 def _check(query: str, limit: int) -> int:
@@ -123,34 +140,6 @@ def _asked(app: App, caller: Caller, filters: SearchFilters) -> Asked:
     return Asked(caller.namespace, query, app.runtime.now_ms())
 
 
-async def _search(app: App, asked: Asked, terms: Sequence[Term]) -> _Found:
-    """Read the best matches. *Promise:* two round trips, one when no item has any of the terms."""
-    texts = [term.text for term in terms]
-    named = [
-        (area, names)
-        for area, names in (("project", asked.query.projects), ("topic", asked.query.topics))
-        if names
-    ]
-    outcomes = await app.sql.read(
-        [
-            *(item_lists.owners_statement(asked, area, names) for area, names in named),
-            store.frequencies_statement(texts),
-        ]
-    )
-    refuse_unknown(named, outcomes)
-    documents = store.frequencies(outcomes[-1].rows)
-    chosen = chosen_terms(terms, documents)
-    if not chosen:
-        return _Found(terms, documents)
-    [outcome] = await app.sql.read([store.matches_statement(asked, chosen, texts, limit=_POOL)])
-    matches, references = store.matches_of(outcome.rows)
-    return _Found(terms, documents, matches, references)
-
-
-def _score(found: _Found, match: Match) -> float:
-    return score(found.terms, found.documents, held=match.held, strength=match.strength)
-
-
 class ConflictQuery(TypedDict, total=False):
     """What a new statement, or an item that is there, may conflict with.
 
@@ -170,9 +159,10 @@ async def find_semantic_conflicts(
     """Return active items that say nearly the same as a statement or an item.
 
     *Shape:* `{"matches": [{"score", "item", "suggested_action", "differences"}], "count"}`, the
-    most alike first; `score` 0…1 is the symmetric share of words, without numbers, dates and
-    negations, which are named in `differences`. *Raises:* InvalidInput (both or neither of
-    `query` and `item_id`), NotFound. *Promise:* at most three round trips; writes nothing.
+    most alike first; `score` 0…1 is the symmetric share of words or the nearness in meaning,
+    whichever is greater, less what differs: numbers, dates and negations count for neither, and
+    are named in `differences`. *Raises:* InvalidInput (both or neither of `query` and `item_id`),
+    NotFound. *Promise:* at most four round trips; writes nothing.
     """
     query, item_id = given.get("query"), given.get("item_id")
     threshold, limit = given.get("threshold", ALIKE_MIN), given.get("limit", 10)
@@ -187,12 +177,12 @@ async def find_semantic_conflicts(
     text = query if query is not None else await _text_of_item(app, caller, str(item_id))
     _check(text, limit)
     asked = _asked(app, caller, {"states": ["active"], "project": given.get("project")})
-    found = await _search(app, asked, query_terms(text, limit=QUERY_TERMS_MAX))
+    found = await _find(app, asked, text)
     gist = gist_of(text)
     likely = [
-        (_likeness(gist, match.record, is_item=item_id is not None), match.record)
-        for match in found.matches
-        if match.record.id != item_id and match.record.fields.get("progress") != "done"
+        (_likeness(gist, side, threshold, is_item=item_id is not None), side.match.record)
+        for side in found.sides
+        if side.id != item_id and side.match.record.fields.get("progress") != "done"
     ]
     alike = sorted(
         (pair for pair in likely if pair[0].score >= threshold),
@@ -225,10 +215,18 @@ def _texts(record: ItemRecord) -> list[str]:
     return [content if content.startswith(title) else f"{title}\n{content}", title, content]
 
 
-def _likeness(asked: Gist, record: ItemRecord, *, is_item: bool) -> Likeness:
-    """Compare with the whole item; a statement may also be like its title or its content."""
-    texts = _texts(record)
-    return closest(asked, [gist_of(text) for text in (texts[:1] if is_item else texts)])
+def _likeness(asked: Gist, side: Side, threshold: float, *, is_item: bool) -> Likeness:
+    """Compare with the whole item; a statement may also be like its title or its content.
+
+    Nearness in meaning counts from the threshold on, and for less where something differs: no
+    cosine can tell “port 2222” from “port 2223”.
+    """
+    texts = _texts(side.match.record)
+    likeness = closest(asked, [gist_of(text) for text in (texts[:1] if is_item else texts)])
+    cosine = side.meaning or 0.0
+    if cosine < threshold or likeness.is_same:
+        return likeness
+    return nearer(likeness, cosine)
 
 
 def _conflict(

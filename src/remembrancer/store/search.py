@@ -117,11 +117,24 @@ def named_statement(
     *Shape:* each says which of `terms` it has; their rank is 0.
     """
     marks = Marks(asked.namespace)
+    source = f"{marks.many(ids)} AS j CROSS JOIN items AS i ON i.namespace = ?1 AND i.id = j.value"
+    return _listed(source, asked, terms, marks, tier)
+
+
+def placed_statement(
+    asked: Asked, seqs: Sequence[int], terms: Sequence[str], *, tier: Tier = "asked"
+) -> Statement:
+    """Return the statement that reads those of the items by their place in the order of making
+    that the filters let pass. *Shape:* as `named_statement`."""
+    marks = Marks(asked.namespace)
+    source = f"{marks.many(seqs)} AS j CROSS JOIN items AS i ON i.seq = j.value"
+    return _listed(source, asked, terms, marks, tier)
+
+
+def _listed(source: str, asked: Asked, terms: Sequence[str], marks: Marks, tier: Tier) -> Statement:
     page = (
-        f"SELECT {COLUMNS}, {owner_columns()}, {_USE}, 0.0 AS rank, {_TEXT} AS text"
-        f" FROM {marks.many(ids)} AS j CROSS JOIN items AS i"
-        " ON i.namespace = ?1 AND i.id = j.value CROSS JOIN search AS s ON s.rowid = i.seq"
-        f" WHERE {_passing(asked, marks, tier)}"
+        f"SELECT {COLUMNS}, {owner_columns()}, {_USE}, 0.0 AS rank, {_TEXT} AS text FROM {source}"
+        f" CROSS JOIN search AS s ON s.rowid = i.seq WHERE {_passing(asked, marks, tier)}"
     )
     return _with_held(page, terms, marks)
 

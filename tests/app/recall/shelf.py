@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tests.builders import OWNER_KEY, Bench
+from tests.builders import NAMESPACE, OWNER_KEY, Bench
 
 from remembrancer.app.memories.save import NewMemory, save_memory
 from remembrancer.app.recall.recall import Recalled, recall
 from remembrancer.app.settings import load_settings
 from remembrancer.app.state import App
+from remembrancer.core.vectors.embedding import vector_id
 from remembrancer.local.connection import MEMORY
 from remembrancer.local.vectors import LocalVectors
 from remembrancer.ports.models import ChatModel, Embedder, Reranker
@@ -51,10 +52,15 @@ class Shelf:
         )
         id_ = str(answer["memory"]["id"])
         if self.embedder is not None and self.vectors is not None:
-            [values] = await HashingEmbedder().embed([text])
-            row = VectorRow(id_, VectorScope(caller.namespace, "memory"), values)
-            await self.vectors.upsert([row])
+            await self.index(id_, text, "memory")
         return id_
+
+    async def index(self, id_: str, text: str, kind: str) -> None:
+        """Put a vector into the index, as the drain of the outbox does."""
+        assert self.vectors is not None
+        [values] = await HashingEmbedder().embed([text])
+        row = VectorRow(vector_id(NAMESPACE, id_), VectorScope(NAMESPACE, kind), values)
+        await self.vectors.upsert([row])
 
     async def recall(self, message: str, **options: Any) -> Recalled:
         return await recall(self.app, self.bench.caller(), message, **options)

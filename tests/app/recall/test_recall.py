@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.app.recall.shelf import Shelf, with_vectors
-from tests.builders import Bench
+from tests.builders import NAMESPACE, Bench
 
 from remembrancer.app.items.states import set_item_state
 from remembrancer.app.items.write import create_item
@@ -19,6 +19,7 @@ from remembrancer.app.recall.recall import RecallScope
 from remembrancer.core.errors import InvalidInput, NotFound
 from remembrancer.core.recall.patch import PATCH_CLOSE, PATCH_OPEN
 from remembrancer.core.values import DAY_MS, HOUR_MS, Caller
+from remembrancer.core.vectors.embedding import COLD, vector_id
 from remembrancer.testing.stores import CountingStore
 
 STORED = (
@@ -154,7 +155,13 @@ async def test_what_dreaming_archived_is_found_only_when_nothing_else_is() -> No
     human = await shelf.save("大理的民宿很安静")
     await archive_memory(shelf.app, shelf.bench.caller(), human)
     await set_item_state(job.app, job.caller(), cold, "archived")
+    assert shelf.vectors is not None
+    await shelf.vectors.delete([vector_id(NAMESPACE, id_) for id_ in (cold, human)])
+    assert [hit.layer for hit in (await shelf.recall("大理的民宿")).hits] == ["cold"]
+    await shelf.index(cold, "去年在大理住过民宿", COLD)
+    await shelf.index(human, "大理的民宿很安静", COLD)
     found = await shelf.recall("大理的民宿")
+    assert all(one.meaning is not None for one in found.explained)
     assert [(hit.text, hit.layer) for hit in found.hits] == [("去年在大理住过民宿", "cold")]
     await shelf.save("大理的民宿在古城边上")
     assert await shelf.texts("大理的民宿") == ["大理的民宿在古城边上"]

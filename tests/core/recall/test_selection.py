@@ -47,7 +47,10 @@ def test_select_orders_what_it_keeps_before_what_it_drops() -> None:
 
 
 def test_select_drops_what_is_below_the_wanted_floor() -> None:
-    found = chosen([contender("a", "a"), contender("b", "b", 4)], floor=0.95)
+    contenders = [contender("a", "a"), contender("b", "b", 4)]
+    first, second = (one.score for one in chosen(contenders))
+    assert first > second
+    found = chosen(contenders, floor=(first + second) / 2)
     assert gates(found) == {"a": None, "b": "score_floor"}
 
 

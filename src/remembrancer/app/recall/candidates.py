@@ -15,13 +15,12 @@ from remembrancer.app.recall.meaning import Meaning, MeaningSearch
 from remembrancer.app.state import App
 from remembrancer.core.items.record import References
 from remembrancer.core.recall.evidence import Wanted as Word
-from remembrancer.core.recall.evidence import forms_of, shares, wanted_of
+from remembrancer.core.recall.evidence import chosen_forms, forms_of, shares, wanted_of
 from remembrancer.core.recall.fusion import Asked as QueryAsked
 from remembrancer.core.recall.fusion import Candidate, asked_of
 from remembrancer.core.recall.names import names_of
 from remembrancer.core.recall.query import RecallQuery
-from remembrancer.core.search.ranking import chosen_terms
-from remembrancer.core.text.segment import Term
+from remembrancer.core.vectors.embedding import COLD
 from remembrancer.ports.sql import Outcome, Statement
 from remembrancer.ports.vectors import VectorScope
 from remembrancer.store import item_lists
@@ -34,6 +33,12 @@ WORDS_POOL: Final = 60
 
 COLD_POOL: Final = 12
 """Candidates of the cold tier. Our choice: it is a last resort."""
+
+TURN_TYPE: Final = "excerpt"
+"""Type of memories that are turns of a conversation, word for word."""
+
+TURNS_WIDENED: Final = 20
+"""Turns, the best by words, whose neighbours are read as well. Our choice: twice what is shown."""
 
 WEAK_SHARE: Final = 0.5
 """Share of a query's words below which the best match is weak, so that the cold tier is read along.
@@ -81,7 +86,21 @@ class Side:
             [str(tag) for tag in tags] if isinstance(tags, list) else [],
             None if key is None else str(key),
         )
-        return Candidate(self.id, meaning=self.meaning, held=self.match.held, names=names)
+        return Candidate(
+            self.id,
+            meaning=self.meaning,
+            thread=self.thread,
+            place=self.match.record.seq,
+            held=self.match.held,
+            names=names,
+        )
+
+    @property
+    def thread(self) -> str | None:
+        """The conversation that it is a turn of: where an excerpt comes from."""
+        fields = self.match.record.fields
+        source = fields.get("source")
+        return str(source) if fields.get("type") == TURN_TYPE and source else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +154,13 @@ async def _find(app: App, wanted: Wanted, search: MeaningSearch) -> Found:
     documents = store.frequencies(outcomes[len(named)].rows)
     reader = _Reader(app, wanted, words, documents)
     found, references = await reader.by_words()
-    meaning = await search.near(_scope(wanted.asked, outcomes, named))
+    scope = _scope(wanted.asked, outcomes, named)
+    meaning = await search.near(scope)
     sides = [replace(side, meaning=meaning.near.get(side.id)) for side in found]
-    others, known = await reader.others(sides, meaning)
+    cold: Meaning | None = None
+    if wanted.has_cold and reader.is_weak(sides):
+        cold = await search.near(replace(scope, kind=COLD))
+    others, known = await reader.others(sides, meaning, cold)
     return Found(
         asked=reader.asked,
         documents=documents,
@@ -158,8 +181,7 @@ class _Reader:
         self._app = app
         self._wanted = wanted
         self._forms = forms_of(words)
-        terms = [Term(form, word.weight, "word") for word in words for form in word.forms]
-        self._chosen = chosen_terms(terms, documents)
+        self._chosen = chosen_forms(words, documents)
 
     async def by_words(self) -> tuple[list[Side], References]:
         """Return what words find. *Promise:* one round trip, none without a word that is known."""
@@ -170,22 +192,21 @@ class _Reader:
         return [Side(match) for match in matches], references
 
     async def others(
-        self, sides: Sequence[Side], meaning: Meaning
+        self, sides: Sequence[Side], meaning: Meaning, cold: Meaning | None
     ) -> tuple[list[Side], References]:
-        """Return what only meaning found, and the cold tier where words found little.
+        """Return what only meaning found, the neighbours of turns that words found, and the cold
+        tier where words found little.
 
         *Promise:* one round trip, none when there is nothing to read.
         """
         held = {side.id for side in sides}
         ids = [id_ for id_ in meaning.near if id_ not in held][: self._wanted.nearest]
-        has_cold = self._wanted.has_cold and self._is_weak(sides)
-        statements: list[Statement] = []
-        if ids:
-            statements.append(self._named(ids, self._wanted.tier))
-        if ids and has_cold:
-            statements.append(self._named(ids[:COLD_POOL], "cold"))
-        if self._chosen and has_cold:
-            statements.append(self._matches(COLD_POOL, "cold"))
+        statements = self._current(ids, sides)
+        count = len(statements)
+        near = meaning.near
+        if cold is not None:
+            statements += self._cold([*cold.near][:COLD_POOL])
+            near = {**cold.near, **near}
         if not statements:
             return [], References()
         found: dict[str, Side] = {}
@@ -193,13 +214,31 @@ class _Reader:
         for number, outcome in enumerate(await self._app.sql.read(statements)):
             matches, known = store.matches_of(outcome.rows)
             references = joined(references, known)
-            is_cold = number > 0 or not ids
             for match in matches:
-                near = meaning.near.get(match.record.id)
-                found[match.record.id] = Side(match, near, is_cold)
-        return sorted(found.values(), key=lambda side: -(side.meaning or 0.0)), references
+                id_ = match.record.id
+                found[id_] = Side(match, near.get(id_), is_cold=number >= count)
+        fresh = [side for id_, side in found.items() if id_ not in held]
+        return sorted(fresh, key=lambda side: -(side.meaning or 0.0)), references
 
-    def _is_weak(self, sides: Sequence[Side]) -> bool:
+    def _current(self, ids: Sequence[str], sides: Sequence[Side]) -> list[Statement]:
+        tier = self._wanted.tier
+        statements = [self._named(ids, tier)] if ids else []
+        turns = [side.match.record.seq for side in sides if side.thread is not None]
+        around = {seq + step for seq in turns[:TURNS_WIDENED] for step in (-1, 1)} - {*turns}
+        if around:
+            statements.append(
+                store.placed_statement(self._wanted.asked, sorted(around), self._forms, tier=tier)
+            )
+        return statements
+
+    def _cold(self, ids: Sequence[str]) -> list[Statement]:
+        statements = [self._named(ids, "cold")] if ids else []
+        if self._chosen:
+            statements.append(self._matches(COLD_POOL, "cold"))
+        return statements
+
+    def is_weak(self, sides: Sequence[Side]) -> bool:
+        """Tell whether words found little, so that the cold tier is looked at."""
         return all(shares(self.asked.words, side.match.held).held < WEAK_SHARE for side in sides)
 
     def _matches(self, limit: int, tier: Tier) -> Statement:

@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 from remembrancer.app.state import App
 from remembrancer.core.errors import LimitExceeded, RemembrancerError, TimedOut
 from remembrancer.core.vectorcheck import EMBED_CHARS_MAX, QUERY_TOP_MAX
+from remembrancer.core.vectors.embedding import item_of_vector
 from remembrancer.ports.models import Embedder, Vector
 from remembrancer.ports.vectors import VectorIndex, VectorScope
 
@@ -93,4 +94,4 @@ async def _query(index: VectorIndex, scope: VectorScope, values: Vector, wait_ms
         matches = await within(index.query(scope, values, top=QUERY_TOP_MAX), wait_ms)
     except RemembrancerError:
         return Meaning(degraded="vectors_failed")
-    return Meaning({match.id: match.score for match in matches})
+    return Meaning({item_of_vector(match.id): match.score for match in matches})

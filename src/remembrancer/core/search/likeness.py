@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from remembrancer.core.text.fold import fold, fold_key
@@ -115,6 +115,16 @@ def closest(asked: Gist, others: Iterable[Gist]) -> Likeness:
         (compare(asked, other) for other in others),
         key=lambda likeness: (likeness.is_same, likeness.score),
     )
+
+
+def nearer(likeness: Likeness, cosine: float) -> Likeness:
+    """Return a likeness in which nearness in meaning counts, less what differs.
+
+    *Promise:* never less than it was, never that of the same text.
+    """
+    near = min(cosine, 1 - _DIFFERENCE_COST / 2)
+    near *= (1 - _DIFFERENCE_COST) ** len(likeness.differences)
+    return replace(likeness, score=max(likeness.score, near))
 
 
 def suggested_action(likeness: Likeness, *, updated_at: int, now_ms: int) -> SuggestedAction:
