@@ -18,6 +18,7 @@ from remembrancer.core.product import NAME, VERSION
 from remembrancer.http.answers import Answer
 from remembrancer.http.calls import Call
 from remembrancer.http.route_table import AnyRoute, Route, RouteTable
+from remembrancer.http.shapes import model_of
 
 _STYLE: Final = (
     ":root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}"
@@ -74,7 +75,7 @@ def _route(route: AnyRoute) -> Iterator[str]:
     yield from _model("query", route.query)
     yield from _model("body", route.body)
     if isinstance(route.response, type):
-        yield from _model("answer", route.response)
+        yield from _model("answer", model_of(route.response))
     statuses = [str(status) for status in route.statuses]
     codes = " ".join(f"<code>{code}</code>" for code in route.error_codes)
     yield f"<p class=s>{', '.join(statuses)} — {codes}</p></details>"

@@ -21,6 +21,7 @@ from remembrancer.http.answers import Answer
 from remembrancer.http.calls import Call
 from remembrancer.http.conditions import BOOKMARK_CHARS_MAX
 from remembrancer.http.route_table import AnyRoute, Route, RouteTable, path_params
+from remembrancer.http.shapes import model_of
 
 # Any: a document is JSON, and so are pydantic's schemas.
 Document = dict[str, Any]
@@ -156,7 +157,7 @@ def _schemas(table: RouteTable) -> _Schemas:
             if model is not None:
                 models[(model, "validation")] = None
         if isinstance(route.response, type):
-            models[(route.response, "serialization")] = None
+            models[(model_of(route.response), "serialization")] = None
     return _Schemas(list(models))
 
 
@@ -266,7 +267,7 @@ def _success(route: AnyRoute, schemas: _Schemas) -> Document:
             response["content"] = {route.media_type: {}}
         return response
     if isinstance(route.response, type):
-        schema = schemas.reference(route.response, "serialization")
+        schema = schemas.reference(model_of(route.response), "serialization")
     else:
         schema = dict(route.response)
     response["content"] = {route.media_type: {"schema": schema}}

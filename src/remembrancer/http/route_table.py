@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Final, Generic, Literal
 
-from pydantic import BaseModel
 from starlette.responses import Response
 
 from remembrancer.core.access.scopes import Scope
 from remembrancer.core.errors import CODES
 from remembrancer.http.answers import Answer
 from remembrancer.http.calls import B, Call, Q
+from remembrancer.http.shapes import Shape
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 """A method of a route; HEAD and OPTIONS are answered from the table."""
@@ -41,7 +41,7 @@ class Route(Generic[Q, B]):
     *Shape:* `path` in Starlette's form (`/v1/items/{item_id}`); `name` unique, the operation id;
     `area` groups routes in the reference; `scope` is None for an open route, which reads a key
     only when `greets` is set; `query` and `body` are models that refuse unknown fields; a route
-    with `raw_body` (media types, `*/*` for any) gets bytes instead; `response` is a model or a
+    with `raw_body` (media types, `*/*` for any) gets bytes instead; `response` is a shape or a
     schema, None when there is no body; `params` says what each path parameter is; `errors` lists
     codes beyond those that the table adds; `query_token` lets the key come as `?token=`.
     """
@@ -60,7 +60,7 @@ class Route(Generic[Q, B]):
     body: type[B] | None = None
     raw_body: tuple[str, ...] = ()
     body_bytes_max: int | None = None
-    response: type[BaseModel] | Schema | None = None
+    response: type[Shape] | Schema | None = None
     media_type: str = "application/json"
     statuses: tuple[int, ...] = (200,)
     errors: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final, Literal
 
-from pydantic import Field, RootModel
+from pydantic import Field
 
 from remembrancer.app.commit import Answer as AppAnswer
 from remembrancer.app.context import load
@@ -21,6 +21,7 @@ from remembrancer.http.rest.item_bodies import ItemType, StartupPriority
 from remembrancer.http.rest.item_shapes import BriefItem, ItemShape, MomentShape
 from remembrancer.http.rest.names import Named, optional
 from remembrancer.http.route_table import Route
+from remembrancer.http.shapes import AnyOf
 
 _TOKENS: Final = "Trims the bundle from the bottom; what was left out is said."
 
@@ -194,8 +195,10 @@ class RawBundle(Trimmed):
     as_of: MomentShape | None
 
 
-class ContextAnswer(RootModel[StartupBundle | TopicBundle | ProjectBundle | RawBundle]):
+class ContextAnswer(AnyOf):
     """The bundle of the level that was asked for."""
+
+    root: StartupBundle | TopicBundle | ProjectBundle | RawBundle
 
 
 _FIELD_OF: Final = {"profile": "is_profile", "pinned": "is_pinned"}
