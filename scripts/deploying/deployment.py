@@ -77,14 +77,7 @@ class Deployment:
         made = dict(self.configuration)
         made["name"] = self.worker
         for resource in TABLE:
-            bindings = [dict(each) for each in made.get(resource.table, ())]
-            for binding in bindings:
-                if binding["binding"] == resource.binding:
-                    if resource.config_name_key:
-                        binding[resource.config_name_key] = self.names[resource.kind]
-                    if resource.kind in self.ids:
-                        binding[resource.id_key] = self.ids[resource.kind]
-            made[resource.table] = bindings
+            resource.bind(made, self.names[resource.kind], self.ids.get(resource.kind))
         if "routes" not in made and "route" not in made:
             made.setdefault("workers_dev", True)
         # Addresses of single versions would serve old code on today's database.

@@ -112,8 +112,7 @@ def survey(run: Deployment) -> None:
 
 
 def _look_up(run: Deployment, resource: Resource) -> None:
-    listing = run.wrangler.read(*resource.listing, permission=resource.permission)
-    found = resource.find(listing, run.names[resource.kind])
+    found = resource.look(run.wrangler, run.names[resource.kind])
     if found is not None:
         run.ids[resource.kind] = found
         run.tell("found", kind=run.kind(resource), name=run.names[resource.kind])
@@ -196,13 +195,23 @@ def create_resources(run: Deployment) -> None:
         elif run.is_dry:
             run.tell("would_create" if run.is_online else "would_ensure", kind=kind, name=name)
         else:
-            run.wrangler.must(*resource.creation, name, permission=resource.permission)
+            resource.make(run.wrangler, name)
             run.tell("created", kind=kind, name=name)
-            listing = run.wrangler.read(*resource.listing, permission=resource.permission)
-            found = resource.find(listing, name)
+            found = resource.look(run.wrangler, name)
             if found is None:
                 raise Stop("gone", kind=resource.kind, name=name)
             run.ids[resource.kind] = found
+        if resource.kind in run.ids:
+            _complete(run, resource)
+
+
+def _complete(run: Deployment, resource: Resource) -> None:
+    """What the resource still needs before anything is written into it."""
+    for command in resource.missing(run.wrangler, run.names[resource.kind]):
+        if run.is_dry:
+            run.tell_command("wrangler", *command)
+        else:
+            run.wrangler.must(*command, permission=resource.permission)
 
 
 def fill_folder(run: Deployment) -> None:

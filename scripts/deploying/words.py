@@ -145,6 +145,17 @@ STOPS: dict[str, Words] = {
         ),
         "{name!r} 属于旧版（前身）部署，绝不会往里写。请用 {variable} 换一个名字。",
     ),
+    "other_index": (
+        (
+            "The Vectorize index {name!r} holds vectors of another kind ({found}) than the model "
+            "makes ({wanted}). It is left as it is: choose another name with {variable}; what it "
+            "holds is made anew there from the database."
+        ),
+        (
+            "Vectorize 索引 {name!r} 的维度或度量（{found}）与模型（{wanted}）不符，不会改动它。"
+            "请用 {variable} 换一个名字，向量会从数据库重新生成。"
+        ),
+    ),
     "not_logged_in": (
         (
             "Not logged in to Cloudflare. In a build or in CI set CLOUDFLARE_API_TOKEN and "
@@ -260,6 +271,9 @@ STOPS: dict[str, Words] = {
 KINDS: dict[str, Words] = {
     "D1": ("D1 database", "D1 数据库"),
     "KV": ("KV namespace", "KV 命名空间"),
+    "Vectorize": ("Vectorize index", "Vectorize 索引"),
+    "DLQ": ("dead-letter queue", "死信队列"),
+    "Queue": ("queue", "队列"),
 }
 """The kinds of resource."""
 

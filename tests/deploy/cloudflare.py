@@ -80,6 +80,14 @@ class Cloud:
     namespaces: dict[str, str] = field(default_factory=dict)
     """Titles of KV namespaces by id."""
     workers: dict[str, Worker] = field(default_factory=dict)
+    indexes: dict[str, dict[str, JSON]] = field(default_factory=dict)
+    """Configurations of Vectorize indexes by name."""
+    filters: dict[str, list[str]] = field(default_factory=dict)
+    """Properties with a metadata index, by index."""
+    queues: dict[str, list[dict[str, JSON]]] = field(default_factory=dict)
+    """Consumers of queues by name."""
+    crons: dict[str, list[str]] = field(default_factory=dict)
+    """Schedules by Worker."""
     accounts: dict[str, str] = field(default_factory=lambda: {ACCOUNT: "Mine"})
     subdomain: str | None = "mine"
     denied: re.Pattern[str] | None = None
@@ -127,6 +135,7 @@ class Api:
         self._cloud = cloud
         account = r"/accounts/(\w+)"
         script = account + r"/workers/scripts/([\w-]+)"
+        index = r"/vectorize/v2/indexes/([\w-]+)"
         self._routes: list[tuple[str, str, Callable[..., JSON]]] = [
             ("GET", r"/user/tokens/verify", lambda *_: {"id": "t", "status": "active"}),
             ("GET", r"/user", lambda *_: {"id": "u", "email": "you@example.com"}),
@@ -137,6 +146,15 @@ class Api:
             ("POST", account + r"/d1/database/([\w-]+)/query", self._query),
             ("GET", account + r"/storage/kv/namespaces", self._list_namespaces),
             ("POST", account + r"/storage/kv/namespaces", self._create_namespace),
+            ("GET", account + r"/vectorize/v2/indexes", self._list_indexes),
+            ("POST", account + r"/vectorize/v2/indexes", self._create_index),
+            ("GET", account + index + "/metadata_index/list", self._list_filters),
+            ("POST", account + index + "/metadata_index/create", self._create_filter),
+            ("GET", account + r"/queues", self._list_queues),
+            ("POST", account + r"/queues", self._create_queue),
+            ("POST", account + r"/queues/([\w-]+)/consumers", self._add_consumer),
+            ("PUT", account + r"/queues/([\w-]+)/consumers/([\w-]+)", self._change_consumer),
+            ("PUT", script + r"/schedules", self._schedule),
             ("GET", account + r"/workers/subdomain", self._subdomain),
             ("GET", account + r"/workers/services/([\w-]+)", self._service),
             ("GET", account + r"/workers/workers/([\w-]+)", self._worker),
@@ -212,6 +230,56 @@ class Api:
         made = uuid.uuid4().hex
         self._cloud.namespaces[made] = title
         return {"id": made, "title": title}
+
+    def _list_indexes(self, _: Call) -> JSON:
+        return [{"name": name, "config": each} for name, each in self._cloud.indexes.items()]
+
+    def _create_index(self, call: Call) -> JSON:
+        name = call.data["name"]
+        if name in self._cloud.indexes:
+            raise Refusal(409, 3002, "vectorize.index.duplicate_name")
+        self._cloud.indexes[name] = call.data["config"]
+        return {"name": name, "config": call.data["config"]}
+
+    def _list_filters(self, _: Call, name: str) -> JSON:
+        found = self._cloud.filters.get(name, [])
+        return {
+            "metadataIndexes": [{"propertyName": each, "indexType": "String"} for each in found]
+        }
+
+    def _create_filter(self, call: Call, name: str) -> JSON:
+        self._cloud.filters.setdefault(name, []).append(call.data["propertyName"])
+        return {"mutationId": uuid.uuid4().hex}
+
+    def _list_queues(self, call: Call) -> JSON:
+        wanted = call.query.get("name")
+        return [
+            {"queue_id": name, "queue_name": name, "consumers": each, "producers": []}
+            for name, each in self._cloud.queues.items()
+            if wanted in (None, name)
+        ]
+
+    def _create_queue(self, call: Call) -> JSON:
+        name = call.data["queue_name"]
+        if name in self._cloud.queues:
+            raise Refusal(409, 11009, "Queue name already taken")
+        self._cloud.queues[name] = []
+        return {"queue_id": name, "queue_name": name}
+
+    def _add_consumer(self, call: Call, name: str) -> JSON:
+        consumer = {**call.data, "consumer_id": "c1", "script": call.data["script_name"]}
+        self._cloud.queues[name].append(consumer)
+        return consumer
+
+    def _change_consumer(self, call: Call, name: str, _: str) -> JSON:
+        consumer = {**call.data, "consumer_id": "c1", "script": call.data["script_name"]}
+        self._cloud.queues[name] = [consumer]
+        return consumer
+
+    def _schedule(self, call: Call, name: str) -> JSON:
+        found = json.loads(call.body)
+        self._cloud.crons[name] = [each["cron"] for each in found]
+        return {"schedules": found}
 
     def _subdomain(self, _: Call) -> JSON:
         if self._cloud.subdomain is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import tomllib
 from pathlib import PurePosixPath
 
 import pytest
@@ -13,6 +14,8 @@ from tests.deploy.conftest import ROOT, Fork
 Done = subprocess.CompletedProcess[str]
 SECRET = "sk-一把很长的钥匙-2f1c"
 """A key that may show up nowhere but in the account."""
+CRONS = tomllib.loads((ROOT / "wrangler.toml").read_text(encoding="utf-8"))["triggers"]["crons"]
+"""The schedule, as it is tracked."""
 EDGE = frozenset({"app", "core", "edge", "http", "mcp", "ports", "store"})
 """What the edge carries of the package."""
 
@@ -46,6 +49,11 @@ def test_fresh_account_gets_everything_and_the_addresses_are_printed(
     assert [name for name, _ in shared.cloud.databases.values()] == ["remembrancer"]
     assert list(shared.cloud.namespaces.values()) == ["remembrancer"]
     assert list(shared.cloud.workers) == ["remembrancer"]
+    assert shared.cloud.indexes == {"remembrancer": {"dimensions": 768, "metric": "cosine"}}
+    assert shared.cloud.crons == {"remembrancer": CRONS}
+    assert set(shared.cloud.queues) == {"remembrancer-jobs", "remembrancer-dead-letters"}
+    [consumer] = shared.cloud.queues["remembrancer-jobs"]
+    assert consumer["dead_letter_queue"] == "remembrancer-dead-letters"
     assert shared.cloud.workers["remembrancer"].is_public
     for path in ("mcp", "v1"):
         assert f"{shared.url}/address/{path}" in first.stdout
@@ -63,6 +71,16 @@ def test_migrations_run_all_of_them_and_before_the_upload(
     queries = [at for at, each in enumerate(writes_of_first) if each.endswith("/query")]
     assert queries
     assert max(queries) < upload
+
+
+def test_vectors_can_be_filtered_before_there_is_code_that_writes_one(
+    shared: Fork, writes_of_first: list[str]
+) -> None:
+    assert shared.cloud.filters == {"remembrancer": ["kind", "project"]}
+    upload = writes_of_first.index("PUT /workers/scripts/remembrancer")
+    made = [at for at, each in enumerate(writes_of_first) if "metadata_index/create" in each]
+    assert len(made) == 2
+    assert max(made) < upload
 
 
 def test_upload_holds_the_worker_the_package_and_the_packages_alone(
@@ -94,6 +112,9 @@ def test_upload_binds_what_was_made_and_keeps_variables(shared: Fork, first: Don
     bindings = {each["name"]: each for each in metadata["bindings"]}
     assert bindings["DB"]["id"] in shared.cloud.databases
     assert bindings["KV"]["namespace_id"] in shared.cloud.namespaces
+    assert (bindings["VECTORS"]["type"], bindings["AI"]["type"]) == ("vectorize", "ai")
+    assert bindings["VECTORS"]["index_name"] == "remembrancer"
+    assert bindings["JOBS"]["queue_name"] == "remembrancer-jobs"
     assert {"plain_text", "json"} <= set(metadata["keep_bindings"])
     assert metadata["main_module"] == "worker.py"
     assert metadata["compatibility_date"] == "2026-11-01"
@@ -107,7 +128,8 @@ def test_second_run_makes_nothing_anew_and_finishes(
     assert "部署完成" in second.stdout
     assert len(shared.cloud.databases) == len(shared.cloud.namespaces) == 1
     made = [each for each in shared.cloud.writes if not each.endswith("/query")]
-    assert not any("d1/database" in each or "namespaces" in each for each in made)
+    kinds = ("d1/database", "namespaces", "vectorize", "POST /queues ")
+    assert not [each for each in made if any(kind in f"{each} " for kind in kinds)]
     assert len(shared.cloud.workers["remembrancer"].uploads) == 2
     assert not shared.cloud.unknown
 
@@ -147,10 +169,15 @@ def test_each_step_fails_once_and_the_next_run_finishes_the_job(fork: Fork) -> N
     troubles = (
         (4, "POST .*/d1/database "),
         (4, "POST .*/namespaces "),
+        (4, "POST .*/v2/indexes "),
+        (4, "POST .*/metadata_index/create .*project"),
+        (4, "POST .*/queues .*remembrancer-jobs"),
         (5, None),
         (7, "POST .*/query .*0003_keys"),
         (8, "PUT .*/scripts/remembrancer "),
         (8, "POST .*/subdomain "),
+        (8, "POST .*/consumers "),
+        (8, "PUT .*/schedules "),
         (9, "PUT .*/secrets "),
         (10, None),
     )
@@ -168,6 +195,9 @@ def test_each_step_fails_once_and_the_next_run_finishes_the_job(fork: Fork) -> N
     done = fork.deploy()
     assert done.returncode == 0, done.stdout
     assert len(fork.cloud.databases) == len(fork.cloud.namespaces) == len(fork.cloud.workers) == 1
+    assert len(fork.cloud.indexes) == len(fork.cloud.crons) == 1
+    assert fork.cloud.filters == {"remembrancer": ["kind", "project"]}
+    assert [len(each) for each in fork.cloud.queues.values()] == [0, 1]
     names = list((fork.folder / "migrations").glob("*.sql"))
     count = fork.cloud.database("remembrancer").execute("SELECT count(*) FROM d1_migrations")
     assert count.fetchone() == (len(names),)

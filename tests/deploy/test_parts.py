@@ -80,7 +80,12 @@ def test_empty_variables_of_a_build_form_count_as_unset() -> None:
 
 def _project(folder: Path, text: str) -> Deployment:
     (folder / "wrangler.toml").write_text(text)
-    run = Deployment(folder, {"REMEMBRANCER_D1_NAME": "other"}, is_dry=False)
+    environment = {
+        "REMEMBRANCER_D1_NAME": "other",
+        "REMEMBRANCER_DEAD_LETTERS_NAME": "lost",
+        "VECTORIZE_INDEX_NAME": "memory",
+    }
+    run = Deployment(folder, environment, is_dry=False)
     run.read_project()
     run.ids = {"D1": "d1-id", "KV": "kv-id"}
     return run
@@ -97,6 +102,11 @@ def test_configuration_of_the_upload_has_names_ids_and_paths_that_lead_back(
     assert (database["database_id"], database["database_name"]) == ("d1-id", "other")
     assert database["migrations_dir"] == "../../migrations"
     assert made["kv_namespaces"] == [{"binding": "KV", "id": "kv-id"}]
+    assert made["vectorize"] == [{"binding": "VECTORS", "index_name": "memory"}]
+    assert made["queues"]["producers"] == [{"binding": "JOBS", "queue": "remembrancer-jobs"}]
+    [consumer] = made["queues"]["consumers"]
+    assert (consumer["queue"], consumer["dead_letter_queue"]) == ("remembrancer-jobs", "lost")
+    assert made["ai"] == {"binding": "AI"}
     assert made["assets"]["directory"] == "../../admin/dist"
     assert made["keep_vars"] is True
     assert (made["workers_dev"], made["preview_urls"]) == (True, False)

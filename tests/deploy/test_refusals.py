@@ -112,3 +112,27 @@ def test_account_without_an_address_is_told_where_to_choose_one(fork: Fork) -> N
     done = fork.deploy(LANG="zh_CN.UTF-8")
     assert done.returncode == 1
     assert "workers.dev 子域名" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("config", "found"),
+    [
+        pytest.param({"dimensions": 1024, "metric": "cosine"}, "1024, cosine", id="dimensions"),
+        pytest.param({"dimensions": 768, "metric": "euclidean"}, "768, euclidean", id="metric"),
+    ],
+)
+def test_index_of_another_size_is_refused_and_left_as_it_is(
+    fork: Fork, config: dict[str, object], found: str
+) -> None:
+    fork.cloud.indexes["remembrancer"] = dict(config)
+    done = fork.deploy()
+    assert done.returncode == 1
+    assert found in done.stdout and "VECTORIZE_INDEX_NAME" in done.stdout
+    assert fork.cloud.indexes == {"remembrancer": config}
+    assert not fork.cloud.writes
+
+
+def test_index_has_the_dimensions_of_the_model_that_was_chosen(fork: Fork) -> None:
+    fork.cloud.indexes["remembrancer"] = {"dimensions": 1024, "metric": "cosine"}
+    done = fork.deploy("--dry-run", EMBEDDING_DIMENSIONS="1024")
+    assert done.returncode == 0, done.stdout

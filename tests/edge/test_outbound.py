@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from tests.edge.platform import Ai
 from tests.edge.standins import FETCH, Answer, Body, JsBytes, JsException
 
 from remembrancer.core.errors import InvalidInput, TimedOut, UpstreamFailed
@@ -135,21 +135,8 @@ async def test_closing_an_answer_cancels_its_request() -> None:
     assert FETCH.calls[0][1]["signal"].aborted
 
 
-@dataclass
-class Ai:
-    """The binding of Workers AI."""
-
-    calls: list[tuple[str, Any, Any]] = field(default_factory=list)
-
-    async def run(self, model: str, inputs: Any, options: Any) -> Answer:
-        self.calls.append((model, inputs, options))
-        return Answer(
-            429, {"content-type": "application/json"}, Body([b'{"errors":[{"code":3036}]}'])
-        )
-
-
 async def test_workers_ai_is_asked_for_its_raw_answer() -> None:
-    ai = Ai()
+    ai = Ai(Answer(429, {"content-type": "application/json"}, Body([b"{}"])))
     request = OutboundRequest(
         "POST", "workers-ai://run/@cf/baai/bge-m3", body='{"text":["你"]}'.encode()
     )

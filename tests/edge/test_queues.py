@@ -3,43 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
-from tests.edge.standins import JsException, JsObject
+from tests.edge.platform import Delivered, Producer
+from tests.edge.standins import JsObject
 
 from remembrancer.core.errors import LimitExceeded, StoreUnavailable, UpstreamFailed
 from remembrancer.edge.queues import RETRY_S, WorkersQueue, consume
 from remembrancer.ports.queue import JobMessage
-
-
-@dataclass
-class Producer:
-    """A queue's producing side."""
-
-    batches: list[Any] = field(default_factory=list)
-    is_broken: bool = False
-
-    async def sendBatch(self, messages: Any) -> None:  # noqa: N802
-        if self.is_broken:
-            raise JsException("Queue send failed")
-        self.batches.append(messages)
-
-
-@dataclass
-class Delivered:
-    """A message as the platform delivers it."""
-
-    body: Any
-    attempts: int = 1
-    fate: str = ""
-
-    def ack(self) -> None:
-        self.fate = "ack"
-
-    def retry(self, *, delaySeconds: int) -> None:  # noqa: N803
-        self.fate = f"retry {delaySeconds}"
 
 
 def batch_of(*messages: Delivered) -> JsObject:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
-from tests.edge.standins import JsException, JsObject
+from tests.edge.platform import Index
 
 from remembrancer.core.errors import InvalidInput, LimitExceeded, StoreUnavailable
 from remembrancer.edge.vectorize import VectorizeIndex
@@ -16,44 +14,6 @@ from remembrancer.ports.vectors import VectorMatch, VectorRow, VectorScope
 
 MODEL = EmbeddingModel("workers-ai/@cf/google/embeddinggemma-300m", 3)
 HERE = VectorScope("default", "memory", "prj_1")
-
-
-@dataclass
-class Index:
-    """A Vectorize index that keeps what it was asked."""
-
-    calls: list[tuple[str, Any]] = field(default_factory=list)
-    is_broken: bool = False
-
-    def _hear(self, name: str, given: Any) -> None:
-        if self.is_broken:
-            raise JsException("VECTOR_QUERY_ERROR (code = 40006): secret text")
-        self.calls.append((name, given))
-
-    async def upsert(self, vectors: Any) -> JsObject:
-        self._hear("upsert", vectors)
-        return JsObject(mutationId="m1")
-
-    async def deleteByIds(self, ids: Any) -> JsObject:  # noqa: N802
-        self._hear("delete", ids)
-        return JsObject(mutationId="m2")
-
-    async def getByIds(self, ids: Any) -> list[JsObject]:  # noqa: N802
-        self._hear("get", ids)
-        return [JsObject(id=id_, values=[1, 0, 0]) for id_ in ids if id_.startswith("v")]
-
-    async def query(self, vector: Any, options: Any) -> JsObject:
-        self._hear("query", (vector, vars(options)))
-        found = [
-            JsObject(id="b", score=0.5),
-            JsObject(id="a", score=0.5),
-            JsObject(id="c", score=1),
-        ]
-        return JsObject(matches=found, count=3)
-
-    async def describe(self) -> JsObject:
-        self._hear("describe", None)
-        return JsObject(dimensions=3, vectorCount=41, processedUpToMutation="m2")
 
 
 def row(id_: str, *, scope: VectorScope = HERE) -> VectorRow:

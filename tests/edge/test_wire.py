@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 from tests.edge.databases import D1, Kv, bindings
-from tests.edge.standins import PRINTED, Body, Context, JsException, Request, Response
+from tests.edge.platform import Ai, Delivered, Index, Producer
+from tests.edge.standins import PRINTED, Answer, Body, Context, JsException, Request, Response
 
+from remembrancer.app.jobs.catalogue import JOBS
 from remembrancer.edge import wire
 from remembrancer.edge.wire import Isolate
 from worker import Default
@@ -124,6 +126,75 @@ async def test_failing_cache_degrades_and_does_not_fail() -> None:
     assert (await ask(isolate, env, context)).status == 200
 
 
+def everything_bound(**more: Any) -> SimpleNamespace:
+    """An environment with every binding of wrangler.toml."""
+    return bindings(VECTORS=Index(), AI=Ai(), JOBS=Producer(), **more)
+
+
+async def test_what_is_captured_is_embedded_by_the_queues_message() -> None:
+    env, isolate = everything_bound(), Isolate()
+    await ask(isolate, env, capture("吃荔枝"))
+    [[sent]] = env.JOBS.batches
+    assert (sent.body.kind, sent.body.namespace) == ("index", "default")
+    assert env.VECTORS.calls == []
+    message, context = Delivered(sent.body), Context()
+    worker = Default(context, env)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("worker._ISOLATE", isolate)
+        await worker.queue(SimpleNamespace(messages=[message]))
+        await context.settle()
+    assert message.fate == "ack"
+    [(name, rows)] = env.VECTORS.calls
+    assert (name, len(rows), len(rows[0].values)) == ("upsert", 1, 768)
+    [(model, inputs, _)] = env.AI.calls
+    assert model == "@cf/google/embeddinggemma-300m"
+    assert "吃荔枝" in inputs.text[0]
+
+
+async def test_message_delivered_twice_embeds_once() -> None:
+    env, isolate = everything_bound(), Isolate()
+    await ask(isolate, env, capture("吃荔枝"))
+    [[sent]] = env.JOBS.batches
+    for _ in range(2):
+        context, message = Context(), Delivered(sent.body)
+        await isolate.queue(env, context, SimpleNamespace(messages=[message]))
+        await context.settle()
+        assert message.fate == "ack"
+    assert len(env.VECTORS.calls) == 1
+
+
+async def test_line_of_the_schedule_leaves_a_message_for_every_namespace() -> None:
+    env, isolate, context = everything_bound(), Isolate(), Context()
+    await ask(isolate, env, capture("吃荔枝"))
+    env.JOBS.batches.clear()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("worker._ISOLATE", isolate)
+        await Default(context, env).scheduled(SimpleNamespace(cron="0 */4 * * *"), env, context)
+    await context.settle()
+    assert [[one.body.kind for one in batch] for batch in env.JOBS.batches] == [["extract"]]
+
+
+async def test_spent_quota_of_models_keeps_the_vectors_waiting_and_nothing_fails() -> None:
+    env, isolate = everything_bound(), Isolate()
+    env.AI.answer = Answer(429, {}, Body([b'{"errors":[{"code":3036,"message":"quota"}]}']))
+    assert (await ask(isolate, env, capture("吃荔枝"))).status == 201
+    [[sent]] = env.JOBS.batches
+    context, message = Context(), Delivered(sent.body)
+    await isolate.queue(env, context, SimpleNamespace(messages=[message]))
+    await context.settle()
+    assert (message.fate, env.VECTORS.calls) == ("ack", [])
+    search = Request(url="https://memory.example/v1/items?q=荔枝", given=OWNER)
+    assert (await ask(isolate, env, search)).status == 200
+
+
+async def test_worker_without_the_newer_bindings_still_keeps_and_finds() -> None:
+    env, isolate = bindings(), Isolate()
+    assert (await ask(isolate, env, capture("吃荔枝"))).status == 201
+    context = Context()
+    await isolate.scheduled(env, context, "*/15 * * * *")
+    await context.settle()
+
+
 def test_worker_imports_neither_local_nor_command_line_nor_fakes(root: Path) -> None:
     code = (
         "import sys; from tests.edge.standins import install; install(); import worker;"
@@ -146,6 +217,15 @@ def test_configuration_binds_what_the_wire_asks_for_and_names_nobodys_resources(
     assert config["observability"]["logs"]["invocation_logs"] is False
     assert [each["binding"] for each in config["d1_databases"]] == [wire.DATABASE]
     assert [each["binding"] for each in config["kv_namespaces"]] == [wire.CACHE]
+    assert [each["binding"] for each in config["vectorize"]] == [wire.INDEX]
+    assert config["ai"]["binding"] == wire.MODELS
+    assert [each["binding"] for each in config["queues"]["producers"]] == [wire.QUEUE]
+    [consumer] = config["queues"]["consumers"]
+    assert consumer["queue"] == config["queues"]["producers"][0]["queue"]
+    assert consumer["dead_letter_queue"]
+    assert sorted(config["triggers"]["crons"]) == sorted(
+        job.cron for job in JOBS.values() if job.cron is not None
+    )
     assert (root / config["d1_databases"][0]["migrations_dir"]).is_dir()
     assert "vars" not in config and "account_id" not in config
     assert not re.search(r"\b(?:id|database_id|preview_id)\s*=", text)

@@ -2,26 +2,33 @@
 
 The only module of this side that sees every ring; `src/worker.py` imports it and nothing else.
 Routes and tools are made at import, so that they are in the snapshot that isolates start from;
-what needs the environment is made at the first request.
+what needs the environment is made at the first event, and jobs are imported by the first that is
+delivered.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Final, Protocol
 
 from starlette.types import ASGIApp
 
-from remembrancer.app.settings import FIELDS, load_settings
+from remembrancer.app.models.embedding import EDGE_MODEL, OFF, embedder_named
+from remembrancer.app.models.on_demand import ChatOnDemand
+from remembrancer.app.settings import FIELDS, Settings, load_settings
 from remembrancer.app.state import App
 from remembrancer.app.turnstile import Turnstile
 from remembrancer.core.errors import InvalidInput, RemembrancerError
 from remembrancer.edge import bridge
-from remembrancer.edge.convert import JsObject, binding, variables
+from remembrancer.edge.convert import JsObject, binding, unwrapped, variables
 from remembrancer.edge.d1 import D1Store
 from remembrancer.edge.kv import WorkersKeyValue
 from remembrancer.edge.locks import PatientLock
 from remembrancer.edge.logs import log_to_platform
+from remembrancer.edge.outbound import FetchOutbound
+from remembrancer.edge.queues import WorkersQueue, consume
 from remembrancer.edge.runtime import EdgeRuntime, ExecutionContext, serving
+from remembrancer.edge.vectorize import VectorizeIndex
 from remembrancer.http.asgi import HttpDoor
 from remembrancer.http.dispatch import Door
 from remembrancer.http.errors import error_response
@@ -31,12 +38,24 @@ from remembrancer.http.request_log import log_defect
 from remembrancer.http.route_table import RouteTable
 from remembrancer.http.routes import AREAS
 from remembrancer.mcp.catalogue import make_server
+from remembrancer.ports.models import Embedder
+from remembrancer.ports.outbound import Outbound
+from remembrancer.ports.vectors import VectorIndex
 
 DATABASE: Final = "DB"
 """The name of the D1 binding in `wrangler.toml`."""
 
 CACHE: Final = "KV"
 """The name of the KV binding in `wrangler.toml`."""
+
+INDEX: Final = "VECTORS"
+"""The name of the Vectorize binding; without it search is by words."""
+
+MODELS: Final = "AI"
+"""The name of the Workers AI binding; without it its models are not there."""
+
+QUEUE: Final = "JOBS"
+"""The name of the queue's binding; without it jobs run with their schedule alone."""
 
 TABLE: Final = RouteTable((*AREAS, mcp_route(make_server())))
 """Every route, MCP's included: the same as on one machine."""
@@ -49,11 +68,19 @@ class SdkRequest(Protocol):
     def js_object(self) -> bridge.Request: ...
 
 
+class ScheduledController(Protocol):
+    """What the platform hands over when a line of the schedule is due."""
+
+    @property
+    def cron(self) -> str: ...
+
+
 class Isolate:
     """What all requests of an isolate share; made at import, empty until the first request."""
 
     def __init__(self) -> None:
         self._runtime = EdgeRuntime()
+        self._app: App | None = None
         self._served: ASGIApp | None = None
         log_to_platform()
 
@@ -63,7 +90,7 @@ class Isolate:
         """Answer one request."""
         if self._served is None:
             try:
-                app = self._compose(env)
+                app = self._composed(env)
                 limiter = RateLimiter(app.settings.rate_limit_per_minute)
                 self._served = HttpDoor(Door(app, TABLE, limiter))
             except InvalidInput as error:
@@ -71,14 +98,42 @@ class Isolate:
         with serving(context):
             return await bridge.respond(self._served, request.js_object)
 
+    async def queue(self, env: JsObject, context: ExecutionContext, batch: JsObject) -> None:
+        """Do what the messages of a batch are about. *Raises:* InvalidInput (the deployment)."""
+        app = self._composed(env)
+        running = import_module("remembrancer.app.jobs.running")
+        with serving(context):
+            await consume(unwrapped(batch), lambda message: running.handle_message(app, message))
+
+    async def scheduled(self, env: JsObject, context: ExecutionContext, cron: str) -> None:
+        """Do what a line of the schedule stands for. *Raises:* InvalidInput (the deployment)."""
+        app = self._composed(env)
+        schedule = import_module("remembrancer.app.jobs.schedule")
+        with serving(context):
+            await schedule.run_line(app, cron)
+
+    def _composed(self, env: JsObject) -> App:
+        if self._app is None:
+            self._app = self._compose(env)
+        return self._app
+
     def _compose(self, env: JsObject) -> App:
         database, cache = (_bound(env, name) for name in (DATABASE, CACHE))
+        settings = load_settings(variables(env, [name.upper() for name in FIELDS]))
+        models, queue = binding(env, MODELS), binding(env, QUEUE)
+        outbound = FetchOutbound(models)
+        embedder = _embedder(settings, outbound, has_models=models is not None)
         return App(
             sql=D1Store(database),
             kv=WorkersKeyValue(cache),
             runtime=self._runtime,
-            settings=load_settings(variables(env, [name.upper() for name in FIELDS])),
+            settings=settings,
             turnstile=Turnstile(PatientLock),
+            embedder=embedder,
+            vectors=_vectors(binding(env, INDEX), embedder),
+            chat=ChatOnDemand(outbound, settings),
+            outbound=outbound,
+            queue=None if queue is None else WorkersQueue(queue),
         )
 
     def _refuse(self, error: InvalidInput) -> ASGIApp:
@@ -100,3 +155,17 @@ def _bound(env: JsObject, name: str) -> JsObject:
             field=name,
         )
     return found
+
+
+def _embedder(settings: Settings, outbound: Outbound, *, has_models: bool) -> Embedder | None:
+    """Return what embeds here; None without Workers AI, unless another model is named."""
+    name = settings.embedding_model or EDGE_MODEL
+    if name.lower() == OFF or (name.startswith("workers-ai/") and not has_models):
+        return None
+    return embedder_named(settings, outbound, name, dims=settings.embedding_dimensions)
+
+
+def _vectors(index: JsObject | None, embedder: Embedder | None) -> VectorIndex | None:
+    if index is None or embedder is None:
+        return None
+    return VectorizeIndex(index, embedder.model)
