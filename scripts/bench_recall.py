@@ -36,7 +36,14 @@ DATA_VARIABLE: Final = "REMEMBRANCER_DATA_SETS"
 DATA_DEFAULT: Final = Path(__file__).resolve().parents[2] / "shared" / "data"
 """Where the sets lie unless told: beside the repository."""
 
-ARMS: Final[tuple[Arm, ...]] = ("words", "meaning", "fused", "brought up")
+ARMS: Final[tuple[Arm, ...]] = (
+    "words",
+    "no vectors",
+    "brought up, no vectors",
+    "meaning",
+    "fused",
+    "brought up",
+)
 
 
 def report(labelled: LabelledSet, answered: Sequence[Answered]) -> dict[str, Figures]:
@@ -92,7 +99,7 @@ def main(arguments: Sequence[str]) -> int:
         for labelled in sets:
             asyncio.run(tune(labelled, embedder))
         return 0
-    arms = ARMS if embedder is not None else ARMS[:1]
+    arms = ARMS if embedder is not None else ARMS[:3]
     figures: dict[str, object] = {"missing": missing}
     for labelled in sets:
         is_precision = labelled.measure == "precision"

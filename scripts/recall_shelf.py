@@ -1,14 +1,14 @@
 """One person's memories of a labelled set, planted in the product, and the ways to ask for them.
 
-The ways (arms) are words alone, meaning alone, both fused, and what is left behind the gates.
 What a ranking is worth is `recall_measures`.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -22,9 +22,13 @@ from remembrancer.app.search import MATCHES_MAX, search_items
 from remembrancer.app.settings import load_settings
 from remembrancer.app.state import App
 from remembrancer.core.ids import Namespace
-from remembrancer.core.recall.fusion import Candidate, fuse
+from remembrancer.core.items.query import ItemQuery
+from remembrancer.core.recall.evidence import chosen_forms, forms_of, wanted_of
+from remembrancer.core.recall.fusion import Asked, Candidate, asked_of, fuse
 from remembrancer.core.recall.gates import INJECTED_MAX, judge
+from remembrancer.core.recall.names import names_of
 from remembrancer.core.recall.query import RecallQuery, build_query
+from remembrancer.core.text.segment import index_terms
 from remembrancer.core.text.slugs import slugify
 from remembrancer.core.values import Caller
 from remembrancer.core.vectorcheck import EMBED_TEXTS_MAX, QUERY_TOP_MAX
@@ -33,12 +37,23 @@ from remembrancer.local.embedder import SentenceEncoder
 from remembrancer.local.vectors import LocalVectors
 from remembrancer.ports.models import Embedder, Vector
 from remembrancer.ports.vectors import VectorRow, VectorScope
+from remembrancer.store import search as store
+from remembrancer.store.item_filters import Asked as ItemsAsked
 from remembrancer.testing.kv import MemoryKeyValue
 from remembrancer.testing.runtime import FixedRuntime
 from remembrancer.testing.stores import memory_store
 
-Arm = Literal["words", "meaning", "fused", "brought up"]
-"""How memories are asked for; the last is fused, and gated as an injection is."""
+Arm = Literal["words", "meaning", "fused", "no vectors", "brought up", "brought up, no vectors"]
+"""How memories are asked for: by a search for words, by nearness, by both as recall does; the same
+without vectors; and what is left behind the gates of each."""
+
+Sides = frozenset[str]
+"""Which sides have a part: `words`, `meaning`."""
+
+BOTH: Final[Sides] = frozenset({"words", "meaning"})
+
+WORDS_POOL: Final = 60
+"""Matches by BM25 that are looked at. Source: as many as recall reads."""
 
 NAMESPACE: Final = Namespace("default")
 
@@ -47,6 +62,8 @@ TITLE_CHARS: Final = 200
 
 NEAREST: Final = QUERY_TOP_MAX
 """Nearest vectors that are asked for: as many as Vectorize gives."""
+
+_KEY_JOINTS: Final = re.compile(r"[:_\-./]+")
 
 Found = dict[str, float]
 """What one side found: memory id → its score."""
@@ -65,6 +82,8 @@ class Shelf:
     by_id: dict[str, Memory] = field(default_factory=dict)
     places: dict[str, int] = field(default_factory=dict)
     """Where a turn stands in its part."""
+    tokens: dict[str, frozenset[str]] = field(default_factory=dict)
+    """The tokens of a memory in the index."""
     commands: int = 0
 
     def caller(self) -> Caller:
@@ -85,6 +104,8 @@ class Shelf:
             item_id = str(item["id"])
             self.by_item[item_id] = self.by_id[memory.id] = memory
             self.places[memory.id] = place
+            indexed = [memory.text, " ".join(memory.tags), memory.fact_key or ""]
+            self.tokens[memory.id] = frozenset(index_terms(" ".join(indexed)).split())
             if memory.is_superseded:
                 await set_item_state(self.app, self.caller(), item_id, "superseded")
         if self.embedder is not None:
@@ -95,7 +116,7 @@ class Shelf:
         current = [memory for memory in self.part.memories if not memory.is_superseded]
         for start in range(0, len(current), EMBED_TEXTS_MAX):
             some = current[start : start + EMBED_TEXTS_MAX]
-            values = await embedder.embed([" ".join([one.text, *one.tags]) for one in some])
+            values = await embedder.embed([embedded(one) for one in some])
             await self.vectors.upsert(
                 [
                     VectorRow(one.id, VectorScope(NAMESPACE, "memory", one.project or ""), vector)
@@ -121,21 +142,19 @@ class Shelf:
         )
 
     async def _ranking(self, question: Question, query: RecallQuery, arm: Arm) -> list[str]:
-        words: Found = {}
-        meaning: Found = {}
-        if arm != "meaning":
-            words = await self._by_words(query.words, question.project)
-        if arm != "words":
-            meaning = await self._by_meaning(query.meaning, question.project)
-        if arm in ("words", "meaning"):
-            return list(words or meaning)
-        fused = fuse(self._joined(words, meaning))
-        if arm == "fused":
+        if arm == "words":
+            return list(await self._by_words(query.words, question.project))
+        if arm == "meaning":
+            return list(await self._by_meaning(query.meaning, question.project))
+        fused = fuse(*await self.contenders(question, query, sides_of(arm)))
+        if arm in ("fused", "no vectors"):
             return [one.candidate.id for one in fused]
         silent = {memory.id for memory in self.part.memories if memory.is_silent}
-        return [one.fused.candidate.id for one in judge(fused, visible=silent) if one.gate is None]
+        judged = judge(fused, asks=query.asks, visible=silent)
+        return [one.fused.candidate.id for one in judged if one.gate is None]
 
     async def _by_words(self, text: str, project: str | None) -> Found:
+        """Return what searching items by words answers, as it is without this ranking."""
         answer = await search_items(
             self.app,
             self.caller(),
@@ -156,33 +175,69 @@ class Shelf:
         matches = await self.vectors.query(scope, values, top=NEAREST)
         return {match.id: match.score for match in matches}
 
-    async def candidates(self, question: Question) -> list[Candidate]:
-        """Return what both sides find for a question, as fusing takes it; none for small talk."""
-        query = build_query(question.text, question.context)
-        if query is None:
-            return []
-        words = await self._by_words(query.words, question.project)
-        return self._joined(words, await self._by_meaning(query.meaning, question.project))
+    async def contenders(
+        self, question: Question, query: RecallQuery, sides: Sides = BOTH
+    ) -> tuple[list[Candidate], Asked]:
+        """Return what both sides find for a query, as fusing takes it."""
+        wanted = wanted_of(query.words)
+        forms = forms_of(wanted)
+        documents: Mapping[str, int] = {}
+        matched: list[str] = []
+        if "words" in sides:
+            [outcome] = await self.app.sql.read([store.frequencies_statement(forms)])
+            documents = store.frequencies(outcome.rows)
+            matched = await self._matches(question, chosen_forms(wanted, documents))
+        near: Found = {}
+        if "meaning" in sides:
+            near = await self._by_meaning(query.meaning, question.project)
+        looked = frozenset(forms) if "words" in sides else frozenset()
+        candidates = [
+            Candidate(
+                id_,
+                meaning=near.get(id_),
+                thread=self.by_id[id_].group or None,
+                place=self.places[id_],
+                held=self.tokens[id_] & looked,
+                names=names_of(self.by_id[id_].tags, self.by_id[id_].fact_key),
+            )
+            for id_ in self._with_neighbours(matched, near)
+        ]
+        return candidates, asked_of(query, documents)
 
-    def _joined(self, words: Found, meaning: Found) -> list[Candidate]:
+    async def _matches(self, question: Question, chosen: Sequence[str]) -> list[str]:
+        if not chosen:
+            return []
+        project = question.project
+        query = ItemQuery(
+            projects=() if project is None else (slugify(project),), current_only=True
+        )
+        asked = ItemsAsked(NAMESPACE, query, self.app.runtime.now_ms())
+        statement = store.matches_statement(asked, chosen, chosen, limit=WORDS_POOL)
+        [outcome] = await self.app.sql.read([statement])
+        matches, _ = store.matches_of(outcome.rows)
+        return [self.by_item[match.record.id].id for match in matches]
+
+    def _with_neighbours(self, matched: Sequence[str], near: Found) -> list[str]:
         """Return what either side found, and the neighbours of turns that words found."""
-        ids = dict.fromkeys([*words, *meaning])
-        for id_ in list(words):
+        ids = dict.fromkeys([*matched, *near])
+        for id_ in matched:
             if self.by_id[id_].group:
                 place = self.places[id_]
                 around = self.part.memories[max(0, place - 1) : place + 2]
                 same = [one.id for one in around if one.group == self.by_id[id_].group]
                 ids |= dict.fromkeys(same)
-        return [
-            Candidate(
-                id_,
-                words.get(id_),
-                meaning.get(id_),
-                thread=self.by_id[id_].group or None,
-                place=self.places[id_],
-            )
-            for id_ in ids
-        ]
+        return list(ids)
+
+
+def sides_of(arm: Arm) -> Sides:
+    """Return which sides an arm that fuses has."""
+    return frozenset({"words"}) if arm.endswith("no vectors") else BOTH
+
+
+def embedded(memory: Memory) -> str:
+    """Return the text that stands for a memory: its key in words, what it says, its tags."""
+    key = _KEY_JOINTS.sub(" ", memory.fact_key or "")
+    return " ".join([key, memory.text, *memory.tags]).strip()
 
 
 def _input(memory: Memory) -> ItemInput:

@@ -127,7 +127,7 @@ def test_bench_without_an_embedder_measures_words_and_names_what_is_missing(
     assert "words alone are measured" in printed
     found = json.loads(figures.read_text(encoding="utf-8"))
     assert found["missing"] == ["locomo", "precision-mem-bench"]
-    assert list(found["zh-recall"]) == ["words"]
+    assert set(found["zh-recall"]) == {"words", "no vectors", "brought up, no vectors"}
     words = found["zh-recall"]["words"]
     assert words["dev"]["recall@1"] == 1
     assert words["all"]["superseded"] == 0
@@ -143,7 +143,9 @@ def test_bench_with_an_embedder_measures_every_way_of_asking(
     found = json.loads(figures.read_text(encoding="utf-8"))["zh-recall"]
     assert set(found) == set(bench_recall.ARMS)
     for arm in bench_recall.ARMS:
-        assert found[arm]["dev"]["recall@1"] == 1
+        # What is brought up is not: its gates know the cosines of the real embedder.
+        if not arm.startswith("brought"):
+            assert found[arm]["dev"]["recall@1"] == 1
         assert found[arm]["all"]["superseded"] == 0
         assert found[arm]["test"]["false_injection"] == 0
 
@@ -159,7 +161,8 @@ def test_tuning_prints_what_the_dev_half_says(
     assert bench_recall.main(["--data", str(small_set), "--tune"]) == 0
     printed = capsys.readouterr().out
     assert "zh-recall, dev" in printed
-    assert "0.01 / 0.1" in printed
+    assert "a name that is said" in printed
+    assert "emptied" in printed
 
 
 def test_sets_that_are_missing_are_named(tmp_path: Path) -> None:

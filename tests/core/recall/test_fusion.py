@@ -6,7 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembrancer.core.recall.fusion import FACT, TURN, Candidate, fuse
+from remembrancer.core.recall.evidence import forms_of, wanted_of
+from remembrancer.core.recall.fusion import (
+    FACT,
+    NAMED,
+    NEIGHBOUR_SHARE,
+    TURN,
+    Asked,
+    Candidate,
+    Evidence,
+    asked_of,
+    fuse,
+    measured,
+)
+from remembrancer.core.recall.query import build_query
 
 SHARES = st.floats(0, 1)
 COSINES = st.floats(-1, 1)
@@ -25,8 +38,8 @@ def score_of(id_: str, *candidates: Candidate) -> float:
     [pytest.param(None, "near", id="fact"), pytest.param("talk", "said", id="turn")],
 )
 def test_meaning_leads_on_facts_and_words_on_turns(thread: str | None, first: str) -> None:
-    near = Candidate("near", 0.1, 0.6, thread, 0)
-    said = Candidate("said", 0.6, 0.3, thread, 9)
+    near = Candidate("near", 0.2, 0.6, thread, 0)
+    said = Candidate("said", 0.4, 0.3, thread, 9)
     assert order(said, near)[0] == first
 
 
@@ -62,7 +75,7 @@ def test_candidate_that_meaning_missed_is_no_nearer_than_its_farthest() -> None:
 
 def test_opposite_meaning_counts_as_none() -> None:
     low = Candidate("low", 0.2, -0.9)
-    assert score_of("low", low, Candidate("none", 0.2, 0.0)) == FACT.score(0.2, 0.0)
+    assert score_of("low", low, Candidate("none", 0.2, 0.0)) == FACT.score(Evidence(0.2))
 
 
 def test_turn_gets_some_of_what_its_neighbours_said() -> None:
@@ -72,10 +85,74 @@ def test_turn_gets_some_of_what_its_neighbours_said() -> None:
     apart = Candidate("apart", None, 0.2, "talk", 7)
     fact = Candidate("fact", None, 0.2)
     candidates = (elsewhere, apart, answer, asked)
-    assert order(*candidates)[:2] == ["asked", "answer"]
-    assert score_of("answer", *candidates) == pytest.approx(TURN.score(0.15 * 0.8, 0.2))
-    assert score_of("apart", *candidates) == score_of("elsewhere", *candidates)
-    assert score_of("fact", fact, asked) == FACT.score(0.0, 0.2)
+    assert order(*candidates) == ["asked", "answer", "apart", "elsewhere"]
+    found = {one.id: found for one, found in zip(candidates, measured(candidates), strict=True)}
+    assert found["answer"].words == pytest.approx(NEIGHBOUR_SHARE * 0.8)
+    assert found["apart"].words == found["elsewhere"].words == 0
+    assert score_of("answer", *candidates) == TURN.score(found["answer"])
+    assert score_of("fact", fact, asked) == FACT.score(Evidence(0.0, 0.2))
+
+
+def test_turn_of_a_conversation_on_the_topic_is_surer_than_the_same_elsewhere() -> None:
+    topic = [Candidate(f"t{place}", 0.6, 0.3, "talk", place * 3) for place in range(3)]
+    inside = Candidate("inside", 0.2, 0.2, "talk", 20)
+    outside = Candidate("outside", 0.2, 0.2, "other", 20)
+    assert score_of("inside", *topic, inside, outside) > score_of(
+        "outside", *topic, inside, outside
+    )
+
+
+def asking(message: str, **documents: int) -> Asked:
+    query = build_query(message)
+    assert query is not None
+    return asked_of(query, documents)
+
+
+def holding(id_: str, message: str, text: str, *names: str) -> Candidate:
+    """A candidate that holds those of the message's tokens that its text has."""
+    held = {form for form in forms_of(wanted_of(message)) if form in text}
+    return Candidate(id_, held=frozenset(held), meaning=0.3, names=names)
+
+
+def test_number_of_the_message_that_is_missing_speaks_against_a_candidate() -> None:
+    message = "MD-017 的 BPM 是多少"
+    asked = asking(message, md017=1, md=2, bpm=2)
+    right = holding("right", message, "md017 md 017 bpm 104")
+    wrong = holding("wrong", message, "md012 md 012 bpm 92")
+    assert [one.candidate.id for one in fuse([wrong, right], asked)] == ["right", "wrong"]
+    found = measured([wrong, right], asked)
+    assert [one.lacks_exact for one in found] == [True, False]
+
+
+def test_what_others_hold_and_a_candidate_lacks_speaks_against_it() -> None:
+    message = "小邱生日"
+    known = measured([holding("x", message, "生日")], asking(message, 小邱=1, 生日=3))
+    unknown = measured([holding("x", message, "生日")], asking(message, 生日=3))
+    assert known[0].elsewhere > unknown[0].elsewhere == 0
+
+
+@pytest.mark.parametrize(
+    ("message", "counts"),
+    [
+        pytest.param("k8s 部署的事", True, id="topic"),
+        pytest.param("thoughts on our k8s story", True, id="topic-en"),
+        pytest.param("k8s 是哪天装的", False, id="one-value"),
+    ],
+)
+def test_name_that_is_said_counts_by_itself_unless_one_value_is_asked_for(
+    message: str, counts: bool
+) -> None:
+    bearer = Candidate("bearer", meaning=0.1, names=("k8s", "kube"))
+    [fused] = fuse([bearer], asking(message))
+    assert (fused.score >= NAMED[1]) is counts
+    assert fused.evidence.bearers == 1
+
+
+def test_name_of_many_says_nothing_of_any() -> None:
+    asked = asking("妈妈的事")
+    many = [Candidate(str(number), meaning=0.1, names=("妈妈",)) for number in range(5)]
+    alone = fuse(many[:1], asked)[0].score
+    assert fuse(many, asked)[0].score < alone / 10
 
 
 def test_equal_candidates_keep_the_order_given() -> None:

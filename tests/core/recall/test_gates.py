@@ -6,11 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembrancer.core.recall.fusion import Candidate, Fused
+from remembrancer.core.recall.asks import Asks
+from remembrancer.core.recall.fusion import Candidate, Evidence, Fused
 from remembrancer.core.recall.gates import (
     BEST_SHARE_MIN,
     INJECTED_MAX,
     SCORE_MIN,
+    SURE_MIN,
+    SURE_SHARE_MIN,
+    TURN_SURE_MIN,
+    WORK_WORDS_MIN,
     Gate,
     judge,
 )
@@ -20,8 +25,11 @@ def ranked(*scores: float) -> list[Fused]:
     return [Fused(Candidate(f"m{place}"), score) for place, score in enumerate(scores)]
 
 
-def gates(*scores: float, visible: tuple[str, ...] = (), limit: int = 10) -> list[Gate | None]:
-    return [one.gate for one in judge(ranked(*scores), visible=visible, limit=limit)]
+def gates(
+    *scores: float, asks: Asks | None = None, visible: tuple[str, ...] = (), limit: int = 10
+) -> list[Gate | None]:
+    judged = judge(ranked(*scores), asks=asks, visible=visible, limit=limit)
+    return [one.gate for one in judged]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +39,7 @@ def gates(*scores: float, visible: tuple[str, ...] = (), limit: int = 10) -> lis
         pytest.param((SCORE_MIN,), [None], id="at-the-floor"),
         pytest.param((SCORE_MIN * 0.99,), ["score_floor"], id="below-the-floor"),
         pytest.param((0.9, 0.9 * BEST_SHARE_MIN), [None, None], id="at-the-share"),
-        pytest.param((0.9, 0.08), [None, "far_below_best"], id="far-below"),
+        pytest.param((0.9, 0.008), [None, "far_below_best"], id="far-below"),
         pytest.param((0.9, 0.001), [None, "score_floor"], id="floor-before-share"),
     ],
 )
@@ -44,12 +52,45 @@ def test_gate_names_why_a_candidate_is_dropped(
 def test_ceiling_cuts_and_is_no_quota() -> None:
     assert gates(0.9, 0.8, 0.7, limit=2) == [None, None, "over_limit"]
     assert gates(*[0.5] * (INJECTED_MAX + 1))[-1] == "over_limit"
-    assert gates(0.005, 0.004, limit=2) == ["score_floor", "score_floor"]
+    assert gates(0.004, 0.003, limit=2) == ["score_floor", "score_floor"]
 
 
-def test_visible_candidates_neither_count_nor_set_the_best() -> None:
-    found = gates(0.99, 0.05, 0.04, visible=("m0",), limit=1)
-    assert found == ["visible", None, "over_limit"]
+def test_visible_candidates_do_not_count_and_set_the_best() -> None:
+    assert gates(0.9, 0.8, 0.7, visible=("m0",), limit=1) == ["visible", None, "over_limit"]
+    assert gates(0.99, 0.009, visible=("m0",)) == ["visible", "far_below_best"]
+
+
+@pytest.mark.parametrize("asks", ["value", "open"])
+def test_bringing_up_asks_for_more_than_a_search(asks: Asks) -> None:
+    floor = SURE_MIN[asks]
+    assert gates(floor, asks=asks) == [None]
+    assert gates(floor * 0.99, asks=asks) == ["score_floor"]
+    assert gates(floor * 0.99) == [None]
+    assert gates(1.0, SURE_SHARE_MIN * 0.99, asks=asks) == [None, "far_below_best"]
+
+
+def test_one_value_asks_for_more_than_a_topic() -> None:
+    assert SURE_MIN["value"] > SURE_MIN["open"] > SCORE_MIN
+
+
+def test_turn_has_a_floor_of_its_own() -> None:
+    turn = Fused(Candidate("turn", thread="talk"), TURN_SURE_MIN)
+    assert [one.gate for one in judge([turn], asks="value")] == [None]
+    low = Fused(Candidate("turn", thread="talk"), TURN_SURE_MIN * 0.9)
+    assert [one.gate for one in judge([low], asks="value")] == ["score_floor"]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "gate"),
+    [
+        pytest.param(Evidence(meaning=0.9), "not_needed", id="alike"),
+        pytest.param(Evidence(words=WORK_WORDS_MIN), None, id="worded"),
+        pytest.param(Evidence(bearers=1), None, id="named"),
+    ],
+)
+def test_work_takes_only_what_it_names(evidence: Evidence, gate: Gate | None) -> None:
+    one = Fused(Candidate("m"), 0.99, evidence)
+    assert [each.gate for each in judge([one], asks="work")] == [gate]
 
 
 @given(st.lists(st.floats(0, 1)), st.integers(0, 12))

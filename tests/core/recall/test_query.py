@@ -40,7 +40,10 @@ def test_small_talk_asks_for_nothing(message: str) -> None:
 @pytest.mark.parametrize("message", REQUESTS, ids=ascii)
 def test_request_is_not_taken_for_small_talk(message: str) -> None:
     assert not is_small_talk(message)
-    assert build_query(message) == RecallQuery(message, message)
+    query = build_query(message)
+    assert query is not None
+    assert (query.words, query.meaning, query.message) == (message, message, message)
+    assert not query.is_widened
 
 
 @pytest.mark.parametrize(
@@ -63,7 +66,10 @@ def test_thin_message_is_short_or_points_back(message: str, thin: bool) -> None:
 def test_thin_message_is_widened_by_the_last_turns() -> None:
     query = build_query("下次呢", ["很早以前", "海豚上次保养是啥时候", "哈哈好的"])
     assert query == RecallQuery(
-        "下次呢 海豚上次保养是啥时候", "海豚上次保养是啥时候 下次呢", is_widened=True
+        "下次呢 海豚上次保养是啥时候",
+        "海豚上次保养是啥时候 下次呢",
+        "下次呢",
+        is_widened=True,
     )
 
 
@@ -78,7 +84,9 @@ def test_widening_takes_few_turns_and_little_of_each() -> None:
 
 def test_whole_message_stands_alone() -> None:
     message = "家里路由器后台的管理员密码是多少"
-    assert build_query(message, ["今天天气不错"]) == RecallQuery(message, message)
+    assert build_query(message, ["今天天气不错"]) == RecallQuery(
+        message, message, message, asks="value"
+    )
 
 
 @given(st.text(), st.lists(st.text(), max_size=4))

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from remembrancer.core.recall.asks import Asks, asks_of
 from remembrancer.core.text.fold import fold
 from remembrancer.core.text.segment import query_terms
 
@@ -53,11 +54,17 @@ _BACKWARD: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class RecallQuery:
-    """What to search for. *Shape:* `words` for the index of words, the message first; `meaning`
-    for the embedder, in the order in which it was said."""
+    """What to search for.
+
+    *Shape:* `words` for the index of words, the message first; `meaning` for the embedder, in the
+    order in which it was said; `message` alone, whose names count; `asks` what kind of answer it
+    waits for.
+    """
 
     words: str
     meaning: str
+    message: str
+    asks: Asks = "open"
     is_widened: bool = False
 
 
@@ -76,9 +83,11 @@ def build_query(message: str, turns: Sequence[str] = ()) -> RecallQuery | None:
     if is_small_talk(message):
         return None
     before = [turn[-TURN_CHARS_MAX:] for turn in turns[-TURNS_MAX:] if not is_small_talk(turn)]
+    asks = asks_of(message)
     if not before or not is_thin(message):
-        return RecallQuery(message, message)
-    return RecallQuery(" ".join([message, *before]), " ".join([*before, message]), is_widened=True)
+        return RecallQuery(message, message, message, asks)
+    words, meaning = " ".join([message, *before]), " ".join([*before, message])
+    return RecallQuery(words, meaning, message, asks, is_widened=True)
 
 
 def is_thin(message: str) -> bool:

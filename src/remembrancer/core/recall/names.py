@@ -1,0 +1,63 @@
+"""Names that a message says outright: the tags of an item, and the last part of its key.
+
+`k8s` in a message names the memory that is tagged `k8s`, however long the message is and whatever
+else it speaks of. A name that many items bear says nothing of any one of them, which is for
+`core.recall.fusion` to weigh. Glossary terms are `core.library`. Every ring may import it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from remembrancer.core.text.pieces import Compound, Run, pieces_of
+from remembrancer.core.text.stems import stem
+from remembrancer.core.text.variants import simplified
+
+NAME_CHARS_MIN: Final = 2
+"""Characters of a name at least. Source: the least that glossary terms are matched by."""
+
+_KEY_JOINTS: Final = re.compile(r"[_\-./]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A text as names are looked for in it. *Shape:* `words` stems of whole words, in order; `runs`
+    of Chinese, simplified."""
+
+    words: tuple[str, ...]
+    runs: tuple[str, ...]
+
+
+def spoken(text: str) -> Spoken:
+    """Return the whole words of a text: `ReactJS` is one word, and none of its parts is."""
+    words: list[str] = []
+    runs: list[str] = []
+    for piece in pieces_of(text):
+        if isinstance(piece, Run):
+            runs.append(simplified("".join(piece.units)))
+        elif isinstance(piece, Compound):
+            words.append(stem(piece.tokens[0].text))
+    return Spoken(tuple(words), tuple(runs))
+
+
+def names_of(tags: Sequence[str], fact_key: str | None) -> tuple[str, ...]:
+    """Return what an item is called by: its tags, and the last part of its key in words."""
+    last = (fact_key or "").rpartition(":")[2]
+    name = _KEY_JOINTS.sub(" ", last).strip()
+    return tuple(dict.fromkeys([*tags, name] if name else tags))
+
+
+def is_said(name: Spoken, message: Spoken) -> bool:
+    """Tell whether a message says a whole name, in any order of its words.
+
+    *Promise:* a name that is shorter than `NAME_CHARS_MIN` is never said.
+    """
+    if sum(map(len, [*name.words, *name.runs])) < NAME_CHARS_MIN:
+        return False
+    said = set(message.words)
+    return all(word in said for word in name.words) and all(
+        any(run in other for other in message.runs) for run in name.runs
+    )
