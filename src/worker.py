@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from workers import WorkerEntrypoint
 
-from remembrancer.edge.wire import Isolate, ScheduledController, SdkRequest
+from remembrancer.edge.events import ScheduledController, SdkRequest
+from remembrancer.edge.wire import Isolate
 
 _ISOLATE = Isolate()
 

@@ -15,6 +15,7 @@ import js
 from pyodide.ffi import create_proxy, jsnull, to_js
 from workers import python_to_rpc
 
+from remembrancer.core.errors import InvalidInput
 from remembrancer.ports.outbound import OutboundRequest
 
 JsObject = Any
@@ -32,6 +33,18 @@ def binding(env: JsObject, name: str) -> JsObject | None:
     """Return a binding as the platform's own object, without the SDK's wrapper; None without."""
     found = getattr(env, name, None)
     return None if is_absent(found) else python_to_rpc(found)
+
+
+def required_binding(env: JsObject, name: str) -> JsObject:
+    """Return a binding without which nothing works. *Raises:* InvalidInput."""
+    found = binding(env, name)
+    if found is None:
+        raise InvalidInput(
+            f"the binding {name!r} is missing",
+            hint=f"bind {name} as wrangler.toml does",
+            field=name,
+        )
+    return found
 
 
 def variables(env: JsObject, names: Iterable[str]) -> dict[str, str]:

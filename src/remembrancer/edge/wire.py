@@ -9,19 +9,20 @@ delivered.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Final, Protocol
+from typing import Final
 
 from starlette.types import ASGIApp
 
-from remembrancer.app.models.embedding import EDGE_MODEL, OFF, embedder_named
+from remembrancer.app.models.edge import edge_embedder
 from remembrancer.app.models.on_demand import ChatOnDemand
-from remembrancer.app.settings import FIELDS, Settings, load_settings
+from remembrancer.app.settings import FIELDS, load_settings
 from remembrancer.app.state import App
 from remembrancer.app.turnstile import Turnstile
 from remembrancer.core.errors import InvalidInput, RemembrancerError
 from remembrancer.edge import bridge
-from remembrancer.edge.convert import JsObject, binding, unwrapped, variables
+from remembrancer.edge.convert import JsObject, binding, required_binding, unwrapped, variables
 from remembrancer.edge.d1 import D1Store
+from remembrancer.edge.events import SdkRequest
 from remembrancer.edge.kv import WorkersKeyValue
 from remembrancer.edge.locks import PatientLock
 from remembrancer.edge.logs import log_to_platform
@@ -39,7 +40,6 @@ from remembrancer.http.route_table import RouteTable
 from remembrancer.http.routes import AREAS
 from remembrancer.mcp.catalogue import make_server
 from remembrancer.ports.models import Embedder
-from remembrancer.ports.outbound import Outbound
 from remembrancer.ports.vectors import VectorIndex
 
 DATABASE: Final = "DB"
@@ -59,20 +59,6 @@ QUEUE: Final = "JOBS"
 
 TABLE: Final = RouteTable((*AREAS, mcp_route(make_server())))
 """Every route, MCP's included: the same as on one machine."""
-
-
-class SdkRequest(Protocol):
-    """The SDK's view of a request."""
-
-    @property
-    def js_object(self) -> bridge.Request: ...
-
-
-class ScheduledController(Protocol):
-    """What the platform hands over when a line of the schedule is due."""
-
-    @property
-    def cron(self) -> str: ...
 
 
 class Isolate:
@@ -118,11 +104,11 @@ class Isolate:
         return self._app
 
     def _compose(self, env: JsObject) -> App:
-        database, cache = (_bound(env, name) for name in (DATABASE, CACHE))
+        database, cache = (required_binding(env, name) for name in (DATABASE, CACHE))
         settings = load_settings(variables(env, [name.upper() for name in FIELDS]))
         models, queue = binding(env, MODELS), binding(env, QUEUE)
         outbound = FetchOutbound(models)
-        embedder = _embedder(settings, outbound, has_models=models is not None)
+        embedder = edge_embedder(settings, outbound, has_models=models is not None)
         return App(
             sql=D1Store(database),
             kv=WorkersKeyValue(cache),
@@ -144,25 +130,6 @@ class Isolate:
             RemembrancerError(f"this server is not set up: {error.message}", hint=error.hint),
             request_id,
         )
-
-
-def _bound(env: JsObject, name: str) -> JsObject:
-    found = binding(env, name)
-    if found is None:
-        raise InvalidInput(
-            f"the binding {name!r} is missing",
-            hint=f"bind {name} as wrangler.toml does",
-            field=name,
-        )
-    return found
-
-
-def _embedder(settings: Settings, outbound: Outbound, *, has_models: bool) -> Embedder | None:
-    """Return what embeds here; None without Workers AI, unless another model is named."""
-    name = settings.embedding_model or EDGE_MODEL
-    if name.lower() == OFF or (name.startswith("workers-ai/") and not has_models):
-        return None
-    return embedder_named(settings, outbound, name, dims=settings.embedding_dimensions)
 
 
 def _vectors(index: JsObject | None, embedder: Embedder | None) -> VectorIndex | None:
