@@ -15,19 +15,22 @@ CREATE TABLE conversations (
 
 CREATE INDEX conversations_updated ON conversations (namespace, updated_at, id);
 
--- What the present user turn of a conversation was given, the same through a tool loop, and the
--- thinking that Claude wants back with its tool calls (call id -> blocks).
--- It copies texts of memories, so forgetting empties it; the next user turn replaces it.
-CREATE TABLE turn_patches (
+-- What each user turn of a conversation was given: the same through its tool loop, and again in
+-- every later request, so that the prefix stays. `block` is marked text; `memory_ids` are those it
+-- quotes, so that forgetting one finds it; `thinking` is what Claude wants back with its tool calls.
+CREATE TABLE turn_blocks (
   namespace TEXT NOT NULL,
   conversation_id TEXT NOT NULL,
   turn TEXT NOT NULL,
   recall_id TEXT,
-  patch TEXT NOT NULL,
-  thinking TEXT NOT NULL DEFAULT '{}',
+  block TEXT NOT NULL,
+  memory_ids TEXT NOT NULL,
+  thinking TEXT NOT NULL,
   created_at INTEGER NOT NULL,
-  PRIMARY KEY (namespace, conversation_id)
+  PRIMARY KEY (namespace, conversation_id, turn)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX turn_blocks_created ON turn_blocks (namespace, created_at);
 
 -- One row for each answer of an upstream; no text of anybody's.
 CREATE TABLE usage (

@@ -1,10 +1,11 @@
-"""Conversations of the chat gateway: their rows, their present turn's memory, their messages.
+"""Conversations of the chat gateway: their rows, what their turns were given, their messages.
 
 They are not in the ledger; retention deletes them. What a turn cost is `store.usage`.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,12 +28,14 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnPatch:
-    """What a user turn was given. *Shape:* `patch` '' for nothing; `thinking` JSON."""
+class TurnBlock:
+    """What a user turn was given. *Shape:* `block` '' for nothing; `memory_ids` those it quotes;
+    `thinking` JSON."""
 
     turn: str
     recall_id: str | None
-    patch: str
+    block: str
+    memory_ids: tuple[str, ...] = ()
     thinking: str = "{}"
 
 
@@ -85,47 +88,57 @@ def conversation_of(row: Row) -> Conversation:
     )
 
 
-def patch_statement(namespace: Namespace, conversation_id: str) -> Statement:
-    """Return the statement that reads what the present turn was given."""
+def blocks_statement(namespace: Namespace, conversation_id: str, turns: Sequence[str]) -> Statement:
+    """Return the statement that reads what these turns of a conversation were given."""
     return Statement(
-        "SELECT turn, recall_id, patch, thinking FROM turn_patches"
-        " WHERE namespace = ? AND conversation_id = ?",
-        (namespace, conversation_id),
+        "SELECT b.turn, b.recall_id, b.block, b.memory_ids, b.thinking FROM json_each(?3) AS j"
+        " CROSS JOIN turn_blocks AS b ON b.namespace = ?1 AND b.conversation_id = ?2"
+        " AND b.turn = j.value",
+        (namespace, conversation_id, canonical_json([*turns])),
     )
 
 
-def patch_of(rows: Sequence[Row]) -> TurnPatch | None:
-    """Return what the turn was given; None when there is no turn."""
-    if not rows:
-        return None
-    row = rows[0]
-    recall_id = None if row["recall_id"] is None else str(row["recall_id"])
-    return TurnPatch(str(row["turn"]), recall_id, str(row["patch"]), str(row["thinking"]))
+def blocks_of(rows: Sequence[Row]) -> dict[str, TurnBlock]:
+    """Return turn → what it was given, from the rows of `blocks_statement`."""
+    return {
+        str(row["turn"]): TurnBlock(
+            str(row["turn"]),
+            None if row["recall_id"] is None else str(row["recall_id"]),
+            str(row["block"]),
+            tuple(map(str, json.loads(str(row["memory_ids"])))),
+            str(row["thinking"]),
+        )
+        for row in rows
+    }
 
 
-def keep_patch_statement(
-    namespace: Namespace, conversation_id: str, given: TurnPatch, *, at_ms: int
+def keep_block_statement(
+    namespace: Namespace, conversation_id: str, given: TurnBlock, *, at_ms: int
 ) -> Statement:
-    """Return the statement that keeps what a turn was given, in place of the turn before."""
+    """Return the statement that keeps what a turn was given; its thinking may come later."""
     return Statement(
-        "INSERT INTO turn_patches (namespace, conversation_id, turn, recall_id, patch, thinking,"
-        " created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (namespace, conversation_id)"
-        " DO UPDATE SET turn = ?3, recall_id = ?4, patch = ?5, thinking = ?6, created_at = ?7",
+        "INSERT INTO turn_blocks (namespace, conversation_id, turn, recall_id, block, memory_ids,"
+        " thinking, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+        " ON CONFLICT (namespace, conversation_id, turn) DO UPDATE SET thinking = ?7",
         (
             namespace,
             conversation_id,
             given.turn,
             given.recall_id,
-            given.patch,
+            given.block,
+            canonical_json([*given.memory_ids]),
             given.thinking,
             at_ms,
         ),
     )
 
 
-def forget_patches_statement(namespace: Namespace) -> Statement:
-    """Return the statement that empties every turn's memory: it may quote what is forgotten."""
-    return Statement("DELETE FROM turn_patches WHERE namespace = ?", (namespace,))
+def forget_blocks_statement(namespace: Namespace, item_id: str) -> Statement:
+    """Return the statement that removes what quotes an item; those turns lose their cache."""
+    return Statement(
+        "DELETE FROM turn_blocks WHERE namespace = ? AND instr(memory_ids, ?) > 0",
+        (namespace, item_id),
+    )
 
 
 def keep_statement(

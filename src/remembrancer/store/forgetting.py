@@ -12,6 +12,7 @@ from remembrancer.core.ledger.events import FORGOTTEN, PURGED
 from remembrancer.core.values import canonical_json
 from remembrancer.ports.sql import Row, Statement
 from remembrancer.store import artifacts
+from remembrancer.store.conversations import forget_blocks_statement
 from remembrancer.store.marks import Marks
 
 
@@ -101,6 +102,7 @@ def copies_statements(namespace: Namespace, item_id: str) -> list[Statement]:
         ),
         Statement("DELETE FROM item_use WHERE namespace = ? AND item_id = ?", (namespace, item_id)),
         *artifacts.forget_statements(namespace, item_id),
+        forget_blocks_statement(namespace, item_id),
         # FTS5 only marks a row as deleted: its words leave the index when segments are merged.
         Statement("INSERT INTO search (search) VALUES ('optimize')"),
     ]

@@ -171,7 +171,7 @@ async def test_key_without_memory_keeps_nothing() -> None:
         one.headers = {"authorization": "Bearer sk-owner"}
         await one.post({"messages": [user("hi")]}, path="/v1/guide-dog/chat/completions")
         assert await messages(one) == []
-        for table in ("conversations", "usage", "items", "turn_patches"):
+        for table in ("conversations", "usage", "items", "turn_blocks"):
             assert await rows(one, f"SELECT * FROM {table}") == []
 
 

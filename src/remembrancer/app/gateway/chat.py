@@ -10,9 +10,8 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from remembrancer.app.gateway.forms import ReplyName, StreamTranslator, Thinking
-from remembrancer.app.gateway.history import Reading
 from remembrancer.app.gateway.keeping import Outcome, keep_turn
-from remembrancer.app.gateway.memory import Asked, Given, give, keep_patch
+from remembrancer.app.gateway.memory import Asked, Given, give, keep_block
 from remembrancer.app.gateway.relaying import (
     Heard,
     Relayed,
@@ -27,6 +26,7 @@ from remembrancer.app.gateway.speech import Question, Speech, View
 from remembrancer.app.gateway.turns import Said, Turn
 from remembrancer.app.memories.remember import remember_now
 from remembrancer.app.state import App
+from remembrancer.core.chat.inject import strip_injected
 from remembrancer.core.values import Caller
 from remembrancer.ports.outbound import OutboundAnswer
 
@@ -45,12 +45,6 @@ PENDING: Final = "pending"
 HEADER_CHARS_MAX: Final = 1_000
 """Characters of one header of ours. Our choice; proxies take 4,096 of all together at least."""
 
-TURNS_RECALLED: Final = 6
-"""Texts before a message that help to understand it. Our choice; thin messages need the last."""
-
-VISIBLE_TEXTS: Final = 40
-"""Texts of a request, the latest, in which a memory may stand already. Our choice."""
-
 
 async def relay(app: App, caller: Caller, question: Question, speech: Speech) -> Relayed:
     """Ask an upstream and return its answer. *Raises:* InvalidInput, UpstreamFailed, TimedOut."""
@@ -58,7 +52,9 @@ async def relay(app: App, caller: Caller, question: Question, speech: Speech) ->
     model = model_for(app.settings, view.model, has_images=view.has_images)
     target = target_for(app.settings, model, is_native=view.is_native)
     turn = _begin(app, caller, question, view, model)
-    given = await give(app, turn, _asked(view.reading)) if turn.is_recalled else Given()
+    given = (
+        await give(app, turn, Asked(view.reading, view.volatile)) if turn.is_recalled else Given()
+    )
     written = speech.write(app.settings, target, turn, given)
     for note in written.notes:
         turn.degrade(f"left_out:{note}")
@@ -83,15 +79,6 @@ def _begin(app: App, caller: Caller, question: Question, view: View, model: str)
         said=[
             Said(app.runtime.new_id("msg"), one.hash, one.text, one.files) for one in reading.said
         ],
-    )
-
-
-def _asked(reading: Reading) -> Asked:
-    return Asked(
-        message=reading.message,
-        turns=reading.before[-TURNS_RECALLED:],
-        visible=reading.before[-VISIBLE_TEXTS:],
-        is_going_on=reading.is_going_on,
     )
 
 
@@ -201,7 +188,7 @@ class _Exchange:
     async def _keep_thinking(self, blocks: Thinking) -> None:
         if blocks and self._turn.is_kept:
             self._turn.thinking.update(blocks)
-            await keep_patch(self._app, self._turn)
+            await keep_block(self._app, self._turn)
 
     async def _keep(self) -> None:
         turn, heard = self._turn, self._heard
@@ -211,7 +198,7 @@ class _Exchange:
         if heard.pieces and turn.status < FAULTS_FROM:
             reply = self._speech.told(heard.raw, is_stream=self._is_stream)
             is_complete = reply.is_complete and heard.is_ended and heard.error is None
-            outcome = Outcome(reply.text, is_complete, reply.finish_reason)
+            outcome = Outcome(strip_injected(reply.text), is_complete, reply.finish_reason)
             turn.usage = reply.usage
         if turn.usage is None and self._translator is not None:
             turn.usage = self._translator.usage

@@ -28,6 +28,10 @@ HEADERS: Final = (
 METADATA: Final = ("conversation_id", "chat_id", "thread_id", "session_id")
 """Fields of `metadata` that name a conversation. Source: the clients' own."""
 
+PLACES_MAX: Final = 200
+"""Messages of the user's, the last ones, whose memory is put in again. Our choice; what is before
+them costs one prefix when a conversation is that long."""
+
 _DIGITS: Final = 32
 
 
@@ -45,7 +49,8 @@ class Reading:
     """What was read of a request's messages.
 
     *Shape:* `key` names the turn; `said` what the user said since the last answer, usually one;
-    `before` the texts before it, oldest first; `is_going_on` when tool results follow.
+    `before` the texts before it, oldest first; `is_going_on` when tool results follow; `places`
+    index and key of each message of the user's, the last ones, this turn's at their end.
     """
 
     conversation_id: str
@@ -54,6 +59,7 @@ class Reading:
     said: tuple[Spoken, ...]
     before: tuple[str, ...]
     is_going_on: bool
+    places: tuple[tuple[int, str], ...]
 
     @property
     def message(self) -> str:
@@ -68,40 +74,46 @@ def read_history(
 
     *Shape:* `stable_system` is what the client's system text says at any time.
     """
-    spoken = [one for one in messages if one.get("role") not in SYSTEM_ROLES]
-    first = next((text_of(one.get("content")) for one in spoken if one.get("role") == "user"), "")
+    spoken = [
+        (index, one) for index, one in enumerate(messages) if one.get("role") not in SYSTEM_ROLES
+    ]
+    first = next((text_of(one.get("content")) for _, one in spoken if _is_user(one)), "")
     conversation_id = _named(headers, body) or _fingerprint(body, stable_system, first)
     last_answer = _last_answer(spoken)
-    chain, hashes = hashlib.sha256(conversation_id.encode()).hexdigest(), []
-    for index, message in enumerate(spoken):
+    key = _hash(conversation_id)
+    said: list[Spoken] = []
+    places: list[tuple[int, str]] = []
+    before: list[str] = []
+    for index, message in spoken:
         if message.get("role") in TOOL_ROLES or _is_mere_call(message):
             continue
-        chain = _hash(chain, str(message.get("role")), _words(message))
-        hashes.append((index, chain))
-    said = tuple(
-        Spoken(chain, text_of(spoken[index].get("content")).strip(), tuple(_files(spoken[index])))
-        for index, chain in hashes
-        if spoken[index].get("role") == "user" and index > last_answer
-    )
-    before = [
-        text_of(one.get("content"))
-        for index, one in enumerate(spoken)
-        if index <= last_answer and one.get("role") in ("user", "assistant")
-    ]
+        text = text_of(message.get("content")).strip()
+        key = _hash(key, string_of(message.get("role")), " ".join(text.split()), *_seals(message))
+        if _is_user(message):
+            places.append((index, key))
+            if index > last_answer:
+                said.append(Spoken(key, text, tuple(_files(message))))
+        if index <= last_answer and text:
+            before.append(text)
     return Reading(
         conversation_id=conversation_id,
-        key=chain,
-        reply_hash=_hash(chain, "assistant", "reply"),
-        said=said,
-        before=tuple(text for text in before if text),
-        is_going_on=bool(spoken) and spoken[-1].get("role") in TOOL_ROLES,
+        key=places[-1][1] if places else key,
+        reply_hash=_hash(key, "reply"),
+        said=tuple(said),
+        before=tuple(before),
+        is_going_on=bool(spoken) and spoken[-1][1].get("role") in TOOL_ROLES,
+        places=tuple(places[-PLACES_MAX:]),
     )
 
 
-def _last_answer(spoken: Sequence[Body]) -> int:
+def _is_user(message: Body) -> bool:
+    return message.get("role") == "user"
+
+
+def _last_answer(spoken: Sequence[tuple[int, Body]]) -> int:
     """Return where the last answer is that was more than a call of tools; -1 when there is none."""
-    for index in range(len(spoken) - 1, -1, -1):
-        if spoken[index].get("role") == "assistant" and not _is_mere_call(spoken[index]):
+    for index, message in reversed(spoken):
+        if message.get("role") == "assistant" and not _is_mere_call(message):
             return index
     return -1
 
@@ -111,11 +123,9 @@ def _is_mere_call(message: Body) -> bool:
     return message.get("role") == "assistant" and bool(message.get("tool_calls"))
 
 
-def _words(message: Body) -> str:
-    content = message.get("content")
-    text = " ".join(text_of(content).split())
-    files = [hashlib.sha256(url.encode(errors="replace")).hexdigest() for url in _urls(message)]
-    return "\n".join([text, *files])
+def _seals(message: Body) -> list[str]:
+    """Return the hashes of what was sent along."""
+    return [hashlib.sha256(url.encode(errors="replace")).hexdigest() for url in _urls(message)]
 
 
 def _urls(message: Body) -> Iterator[str]:

@@ -1,92 +1,136 @@
-"""The memory of one turn: what its prefix and its message are given, within a time limit.
+"""The memory of one request: what its prefix and its messages are given, within a time limit.
 
-A turn that was given something keeps it: through a tool loop, and when the client asks again.
-Nothing here can fail a chat; what had no part is named in the turn.
+A turn that was given something keeps it: through its tool loop, when the client asks again, and in
+every later request, so that the prefix stays what it was. Nothing here can fail a chat; what had
+no part is named in the turn.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final, TypeVar, cast
 
 from remembrancer.app.gateway.boot import QUOTES_MAX, boot_text
 from remembrancer.app.gateway.forms import Thinking
+from remembrancer.app.gateway.history import Reading
 from remembrancer.app.gateway.turns import Turn
 from remembrancer.app.recall.recall import Recalled, recall
 from remembrancer.app.state import App
+from remembrancer.core.chat.inject import mark_patch
 from remembrancer.core.chat.shapes import write_json
 from remembrancer.core.errors import RemembrancerError
 from remembrancer.store import conversations as store
 from remembrancer.store import library
 from remembrancer.store import messages as message_store
-from remembrancer.store.conversations import TurnPatch
+from remembrancer.store.conversations import TurnBlock
 
 PATCH_TOKENS_MAX: Final = 600
 """Tokens of the memories that one turn is given. Our choice: five condensed ones."""
+
+TURNS_RECALLED: Final = 6
+"""Texts before a message that help to understand it. Our choice; thin messages need the last."""
+
+VISIBLE_TEXTS: Final = 12
+"""Texts of a request, the latest, in which a memory may stand already. Our choice."""
+
+VISIBLE_CHARS: Final = 4_000
+"""Characters of one of them that are looked at. Our choice: a page."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is recalled for. *Shape:* `turns` what was said before, oldest first; `visible` texts
-    that the request holds already; `is_going_on` when tool results were sent, nothing said."""
+    """What is recalled for. *Shape:* `turns` texts that were said before, oldest first; `keys` of
+    the turns in the request; `volatile` what the client's instructions say of the moment."""
 
-    message: str
-    turns: Sequence[str]
-    visible: Sequence[str]
-    is_going_on: bool
+    reading: Reading
+    volatile: str
+
+    @property
+    def keys(self) -> list[str]:
+        """The turns that may have been given something, this one last."""
+        return [key for _, key in self.reading.places]
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a turn is given. *Shape:* `is_new` False when it was given the same before."""
+    """What a request is given. *Shape:* `blocks` turn → marked text, this turn's too; `is_new`
+    False when this turn was given the same before."""
 
     boot: str = ""
-    patch: str = ""
+    blocks: Mapping[str, str] = field(default_factory=dict)
     is_new: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    boot: str
-    given: TurnPatch | None
+    boot: str = ""
+    given: Mapping[str, TurnBlock] = field(default_factory=dict)
 
 
 async def give(app: App, turn: Turn, asked: Asked) -> Given:
-    """Return the memory of a turn; it is noted in the turn.
+    """Return the memory of a request; this turn's is noted in it.
 
     *Promise:* never raises ours; at most RECALL_TIMEOUT_MS; one round trip and a recall's.
     """
     limit_s = app.settings.recall_timeout_ms / 1_000
     until = asyncio.get_running_loop().time() + limit_s
-    reading = asyncio.ensure_future(_read(app, turn))
-    recalling = None if asked.is_going_on else asyncio.ensure_future(_recall(app, turn, asked))
+    reading = asyncio.ensure_future(_read(app, turn, asked))
+    recalling: asyncio.Future[Recalled | None] | None = None
+    if not asked.reading.is_going_on:
+        recalling = asyncio.ensure_future(_recall(app, turn, asked))
     try:
         await asyncio.wait({one for one in (reading, recalling) if one}, timeout=limit_s)
-        read = _result(app, turn, reading, "memory")
-        if read is not None and read.given is not None and read.given.turn == turn.key:
-            turn.recall_id, turn.patch = read.given.recall_id, read.given.patch
-            return Given(read.boot, turn.patch, is_new=False)
-        if recalling is None and asked.message:
+        read = _result(app, turn, reading, "memory") or _Read()
+        blocks = {key: one.block for key, one in read.given.items() if one.block}
+        mine = read.given.get(turn.key)
+        if mine is not None:
+            _take(turn, mine)
+            return Given(read.boot, blocks, is_new=False)
+        if recalling is None:
             recalling = asyncio.ensure_future(_recall(app, turn, asked))
             left_s = max(0.0, until - asyncio.get_running_loop().time())
             await asyncio.wait({recalling}, timeout=left_s)
-        recalled = None if recalling is None else _result(app, turn, recalling, "recall")
+        recalled = _result(app, turn, recalling, "recall")
     finally:
         for one in (reading, recalling):
             if one is not None:
                 one.cancel()
+    _give_anew(turn, asked, recalled, read.given)
+    if turn.is_kept:
+        app.runtime.run_later(keep_block(app, turn))
+    return Given(read.boot, {**blocks, turn.key: turn.block})
+
+
+def _take(turn: Turn, given: TurnBlock) -> None:
+    """Note in the turn what it was given before."""
+    turn.recall_id, turn.block, turn.memory_ids = given.recall_id, given.block, given.memory_ids
+    turn.thinking = cast("Thinking", json.loads(given.thinking))
+
+
+def _give_anew(
+    turn: Turn, asked: Asked, recalled: Recalled | None, given: Mapping[str, TurnBlock]
+) -> None:
+    """Note in the turn what it is given; what an earlier turn shows is not shown again."""
+    patch = ""
     if recalled is not None:
-        turn.recall_id, turn.patch = recalled.id, recalled.patch
+        turn.recall_id = recalled.id
         for reason in recalled.degraded:
             turn.degrade(reason)
-    if turn.is_kept:
-        app.runtime.run_later(keep_patch(app, turn))
-    return Given(read.boot if read is not None else "", turn.patch)
+        earlier = {id_ for one in given.values() for id_ in one.memory_ids}
+        turn.memory_ids = tuple(recalled.injected)
+        if not recalled.injected or not earlier.issuperset(recalled.injected):
+            patch = recalled.patch
+    turn.block = mark_patch(
+        patch,
+        recall_id=turn.recall_id or "",
+        volatile=asked.volatile,
+        message=asked.reading.message,
+    )
 
 
 def _result(app: App, turn: Turn, work: asyncio.Future[T], name: str) -> T | None:
@@ -104,25 +148,27 @@ def _result(app: App, turn: Turn, work: asyncio.Future[T], name: str) -> T | Non
 
 
 async def _recall(app: App, turn: Turn, asked: Asked) -> Recalled | None:
-    if not asked.message:
+    reading = asked.reading
+    if not reading.message:
         return None
+    seen = [text[:VISIBLE_CHARS] for text in reading.before[-VISIBLE_TEXTS:]]
     return await recall(
         app,
         turn.caller,
-        asked.message,
-        turns=asked.turns,
-        visible=asked.visible,
+        reading.message,
+        turns=reading.before[-TURNS_RECALLED:],
+        visible=seen,
         token_budget=PATCH_TOKENS_MAX,
         purpose="chat",
     )
 
 
-async def _read(app: App, turn: Turn) -> _Read:
+async def _read(app: App, turn: Turn, asked: Asked) -> _Read:
     namespace = turn.caller.namespace
-    row, patch, known, digest, quotes, entries = await app.sql.read(
+    row, given, known, digest, quotes, entries = await app.sql.read(
         [
             store.get_statement(namespace, turn.conversation_id),
-            store.patch_statement(namespace, turn.conversation_id),
+            store.blocks_statement(namespace, turn.conversation_id, asked.keys),
             message_store.known_statement(namespace, [one.hash for one in turn.said]),
             library.digest_statement(namespace),
             library.quotes_statement(namespace, before_id=None, limit=QUOTES_MAX),
@@ -131,22 +177,21 @@ async def _read(app: App, turn: Turn) -> _Read:
     )
     turn.before = store.conversation_of(row.rows[0]) if row.rows else None
     turn.known = message_store.known_of(known.rows)
-    given = store.patch_of(patch.rows)
-    if given is not None and given.turn == turn.key:
-        turn.thinking = cast("Thinking", json.loads(given.thinking))
     boot = boot_text(
         list(reversed(library.quotes_of(quotes.rows))),
         str(library.digest_of(digest.rows).get("content") or ""),
         "",
         library.entries_of(entries.rows),
     )
-    return _Read(boot, given)
+    return _Read(boot, store.blocks_of(given.rows))
 
 
-async def keep_patch(app: App, turn: Turn) -> None:
-    """Keep what a turn was given, for the rest of it."""
-    given = TurnPatch(turn.key, turn.recall_id, turn.patch, write_json(turn.thinking))
-    statement = store.keep_patch_statement(
+async def keep_block(app: App, turn: Turn) -> None:
+    """Keep what a turn was given, for every later request of the conversation."""
+    given = TurnBlock(
+        turn.key, turn.recall_id, turn.block, turn.memory_ids, write_json(turn.thinking)
+    )
+    statement = store.keep_block_statement(
         turn.caller.namespace, turn.conversation_id, given, at_ms=app.runtime.now_ms()
     )
     await app.sql.write([statement])

@@ -23,6 +23,12 @@ from remembrancer.app.gateway.turns import Turn
 from remembrancer.app.settings import Settings
 from remembrancer.core.chat.chunks import error_event
 from remembrancer.core.chat.collect import Reply
+from remembrancer.core.chat.inject import (
+    inject_boot,
+    move_volatile,
+    place_block,
+    strip_injected_messages,
+)
 from remembrancer.core.chat.request import SYSTEM_ROLES, parse_chat_request, text_of
 from remembrancer.core.chat.shapes import Body
 from remembrancer.core.errors import CODES, InvalidInput, RemembrancerError
@@ -34,25 +40,35 @@ class OpenAISpeech:
     def __init__(self, raw: bytes, headers: Mapping[str, str]) -> None:
         """Read a request. *Raises:* InvalidInput, with code `invalid_json` when it is no JSON."""
         request = parse_chat_request(read_body(raw))
-        self._request = request
-        system = [text_of(one.get("content")) for one in request.messages if _is_system(one)]
+        self._body = request.body
+        self._messages, volatile = move_volatile(strip_injected_messages(request.messages))
+        reading = read_history(
+            self._messages,
+            headers=headers,
+            body=request.body,
+            stable_system="\n".join(
+                text_of(one.get("content")) for one in self._messages if _is_system(one)
+            ),
+        )
         self.view = View(
             model=request.model,
             has_images=request.has_images,
             is_stream=request.stream,
             wants_usage=request.wants_usage,
             is_native=False,
-            reading=read_history(
-                request.messages,
-                headers=headers,
-                body=request.body,
-                stable_system="\n".join(system),
-            ),
+            reading=reading,
+            volatile=volatile,
         )
 
     def write(self, settings: Settings, target: Target, turn: Turn, given: Given) -> Written:
         """Return the request for its target; only `messages` and the model's name differ."""
-        return write_request(settings, target, self._request.body, kept_thinking=turn.thinking)
+        body = self._body
+        if turn.is_recalled:
+            messages = self._messages
+            for index, key in self.view.reading.places:
+                messages = place_block(messages, given.blocks.get(key, ""), at=index)
+            body = {**body, "messages": inject_boot(messages, given.boot)}
+        return write_request(settings, target, body, kept_thinking=turn.thinking)
 
     def translator(self, target: Target, name: ReplyName) -> StreamTranslator | None:
         """Return what translates the target's stream."""

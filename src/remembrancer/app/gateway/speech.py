@@ -32,7 +32,8 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What the flow needs to know of a request. *Shape:* `is_native` asks for Anthropic's form."""
+    """What the flow needs to know of a request. *Shape:* `is_native` asks for Anthropic's form;
+    `volatile` what the client's instructions say of the moment."""
 
     model: str
     has_images: bool
@@ -40,6 +41,7 @@ class View:
     wants_usage: bool
     is_native: bool
     reading: Reading
+    volatile: str = ""
 
 
 class Speech(Protocol):

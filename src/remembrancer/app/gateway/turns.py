@@ -46,7 +46,8 @@ class Turn:
     before: Conversation | None = None
     prefix: str = ""
     recall_id: str | None = None
-    patch: str = ""
+    block: str = ""
+    memory_ids: tuple[str, ...] = ()
     thinking: Thinking = field(default_factory=dict)
     saved: list[str] = field(default_factory=list)
     degraded: list[str] = field(default_factory=list)

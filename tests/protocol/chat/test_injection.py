@@ -1,0 +1,203 @@
+"""The memory that a chat is given: where it stands, that it stays, and that it never comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.builders import Bench
+from tests.protocol.chat.upstreams import Chats, Json, chats, completion
+from tests.protocol.rest.doors import DOG
+
+from remembrancer.core.chat.inject import strip_injected
+from remembrancer.http.asgi import create_asgi
+from remembrancer.http.routes import AREAS
+from remembrancer.ports.sql import Outcome, SqlStore, Statement
+from remembrancer.testing.outbound import json_answer
+
+CODE = "我的测试暗号是苹果星星-0428"
+ASK = "我的测试暗号是什么？"
+
+
+async def know(one: Chats, content: str, **fields: Json) -> str:
+    """Store a memory and return its id."""
+    answer = await one.client.post(
+        "/v1/memories", json={"content": content, **fields}, headers=one.headers
+    )
+    assert answer.is_success, answer.text
+    await one.served.runtime.drain()
+    return str(answer.json()["data"]["id"])
+
+
+def user(text: Json) -> Json:
+    return {"role": "user", "content": text}
+
+
+def assistant(text: Json, **more: Json) -> Json:
+    return {"role": "assistant", "content": text, **more}
+
+
+async def test_memory_stands_at_the_end_of_the_users_message_as_marked_data() -> None:
+    async with chats() as one:
+        await know(one, CODE)
+        response = await one.say(ASK)
+    [message] = one.last["messages"]
+    assert message["content"].startswith(f"{ASK}\n\n<remembrancer-memory id=")
+    assert "苹果星星-0428" in message["content"]
+    assert strip_injected(message["content"]) == ASK
+    assert response.headers["x-remembrancer-recall"] in message["content"]
+
+
+async def test_request_without_memories_reaches_the_upstream_as_it_is() -> None:
+    body = {"model": "companion", "messages": [user("hello"), assistant("hi"), user("1+1?")]}
+    async with chats() as one:
+        await one.post(body)
+    assert one.last == {**body, "model": "m-1"}
+
+
+async def test_memory_stays_the_same_through_a_tool_loop() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    async with chats(lambda _: json_answer(completion("", tool_calls=[call]))) as one:
+        await know(one, CODE)
+        await one.post({"messages": [user(ASK)]})
+        first = one.last["messages"][0]
+        await know(one, "测试暗号每周一换")
+        one.served.runtime.advance(3_600_000)
+        loop = [
+            user(ASK),
+            assistant(None, tool_calls=[call]),
+            {"role": "tool", "tool_call_id": "c1", "content": "done"},
+        ]
+        await one.post({"messages": loop})
+    assert one.last["messages"] == [first, *loop[1:]]
+
+
+async def test_memory_of_earlier_turns_is_put_in_again_so_that_the_prefix_stays() -> None:
+    async with chats() as one:
+        await know(one, CODE)
+        await one.post({"messages": [user(ASK)]})
+        first = one.last["messages"]
+        await one.post({"messages": [user(ASK), assistant("好的 ok"), user("多谢")]})
+    assert one.last["messages"] == [*first, assistant("好的 ok"), user("多谢")]
+
+
+async def test_memory_that_an_earlier_turn_shows_is_not_shown_again() -> None:
+    async with chats() as one:
+        await know(one, CODE)
+        await one.post({"messages": [user(ASK)]})
+        again = [user(ASK), assistant("好的 ok"), user("再说一遍，我的测试暗号是什么？")]
+        await one.post({"messages": again})
+    assert one.last["messages"][-1] == again[-1]
+
+
+async def test_boot_pack_stands_after_the_clients_instructions_the_same_all_day() -> None:
+    async with chats() as one:
+        for path, body in (
+            ("/v1/precious", {"content": "「别怕，慢慢来。」"}),
+            ("/v1/glossary", {"term": "小黑", "definition": "the old laptop"}),
+        ):
+            assert (await one.client.post(path, json=body, headers=one.headers)).is_success
+        digest = {"content": "住在苏黎世"}
+        await one.client.patch("/v1/memory_boot", json=digest, headers=one.headers)
+        messages = [{"role": "system", "content": "Be brief."}, user("hello")]
+        await one.post({"messages": messages})
+        system = one.last["messages"][0]["content"]
+        one.served.runtime.advance(5 * 3_600_000)
+        await one.post({"messages": messages})
+    assert system.startswith("Be brief.\n\n<remembrancer-boot ")
+    for text in ("别怕，慢慢来。", "小黑: the old laptop", "住在苏黎世"):
+        assert text in system
+    assert one.last["messages"][0]["content"] == system
+    assert one.last["messages"][1] == user("hello")
+
+
+async def test_clock_in_the_clients_instructions_moves_behind_the_prefix() -> None:
+    async with chats() as one:
+        for minute in ("10:31", "10:32"):
+            text = f"You are kind.\nCurrent time: 2026-03-01 {minute}\nAnswer briefly."
+            await one.post({"messages": [{"role": "system", "content": text}, user(minute)]})
+            [system, last] = one.last["messages"]
+            assert system["content"] == "You are kind.\nAnswer briefly."
+            assert f"2026-03-01 {minute}" in last["content"]
+
+
+async def test_what_was_put_in_and_comes_back_is_neither_stored_nor_sent_twice() -> None:
+    async with chats() as one:
+        await know(one, CODE)
+        await one.say(ASK)
+        echoed = one.last["messages"][0]["content"]
+        one.outbound.handler = lambda _: json_answer(completion(f"You wrote: {echoed}"))
+        await one.post({"messages": [user(echoed)]})
+        stored = await Bench(sql=one.served.app.sql).rows("SELECT content FROM messages")
+    assert one.last["messages"] == [user(echoed)]
+    assert all("remembrancer-memory" not in str(row["content"]) for row in stored)
+    assert all("0428" not in str(row["content"]) for row in stored)
+
+
+async def test_key_without_memory_is_given_none() -> None:
+    async with chats() as one:
+        await know(one, CODE)
+        one.headers = dict(DOG)
+        response = await one.say(ASK)
+    assert one.last["messages"] == [user(ASK)]
+    assert not [name for name in response.headers if name.startswith("x-remembrancer-")]
+
+
+async def test_forgotten_memory_is_not_put_in_again() -> None:
+    async with chats() as one:
+        memory = await know(one, CODE)
+        await one.post({"messages": [user(ASK)]})
+        path = f"/v1/items/{memory}/forget"
+        assert (await one.client.post(path, headers=one.headers)).is_success
+        await one.post({"messages": [user(ASK), assistant("好的 ok"), user("多谢")]})
+    assert one.last["messages"][0] == user(ASK)
+
+
+class SlowStore:
+    """A store whose reads can be made to wait for ever, or to fail."""
+
+    def __init__(self, inner: SqlStore) -> None:
+        self.inner = inner
+        self.is_stuck = False
+
+    async def read(self, statements: list[Statement]) -> list[Outcome]:
+        if self.is_stuck:
+            await asyncio.Event().wait()
+        return await self.inner.read(statements)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def session(self, _bookmark: str | None) -> SlowStore:
+        return self
+
+
+async def test_recall_that_takes_too_long_is_left_out_and_named() -> None:
+    async with chats(environ={"RECALL_TIMEOUT_MS": "50"}) as one:
+        await know(one, CODE)
+        slow = SlowStore(one.served.app.sql)
+        app = replace(one.served.app, sql=slow)  # type: ignore[arg-type]  # passes the rest on
+        one.served.asgi = create_asgi(app, routes=AREAS)
+        async with one.served.client() as client:
+            slow.is_stuck = True
+            response = await client.post(
+                "/v1/chat/completions", json={"messages": [user(ASK)]}, headers=one.headers
+            )
+            slow.is_stuck = False
+            one.served.runtime.discard()
+    assert response.status_code == 200
+    degraded = response.headers["x-remembrancer-degraded"].split(",")
+    assert {"recall_timeout", "memory_timeout"} <= set(degraded)
+    assert one.last["messages"] == [user(ASK)]
+
+
+@pytest.mark.parametrize("model", ["companion", "gpt-9"])
+async def test_pictures_go_to_the_model_that_sees(model: str) -> None:
+    parts = [{"type": "image_url", "image_url": {"url": "https://p.example/a.png"}}]
+    async with chats(environ={"VISION_MODEL": "eyes"}) as one:
+        await one.post({"model": model, "messages": [user(parts)]})
+    assert one.last["model"] == {"companion": "eyes", "gpt-9": "gpt-9"}[model]
+    assert json.dumps(one.last["messages"]) == json.dumps([user(parts)])
