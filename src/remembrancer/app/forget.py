@@ -26,7 +26,7 @@ from remembrancer.core.values import JSON, Caller, canonical_json
 from remembrancer.ports.sql import Outcome, Statement
 from remembrancer.store import forgetting as store
 from remembrancer.store import items as item_store
-from remembrancer.store import ledger
+from remembrancer.store import ledger, recalls
 from remembrancer.store.ledger import StreamEdit
 
 
@@ -58,7 +58,8 @@ async def forget_item(app: App, caller: Caller, item_id: str) -> Answer:
         scopes.update(_scopes(events, *outcomes[4:]))
         items, _ = item_store.loaded(outcomes[0])
         item = item_store.require(items, item_id)
-        redacted = _redacted(events, outcomes[1])
+        said = _said(events)
+        redacted = _redacted(said, outcomes[1])
         edges = _edges_edit(outcomes[2], outcomes[3])
         draft = _tombstone(item.record.fields)
         plan = Plan(
@@ -70,7 +71,10 @@ async def forget_item(app: App, caller: Caller, item_id: str) -> Answer:
             },
             at_ms=app.runtime.now_ms(),
             edits=[*edges, item.edit(draft)],
-            extra=_removal(caller, item_id, redacted),
+            extra=[
+                *_removal(caller, item_id, redacted),
+                recalls.forget_statement(caller.namespace, item_id, said),
+            ],
         )
         ending = Draft("", {"state": (item.record.fields["state"], "deleted")})
         return await clear_objective_of(app, caller, plan, [(item, ending)])
@@ -119,8 +123,9 @@ def _tombstone(fields: Fields) -> Draft:
     return Draft(FORGOTTEN, {}, note)
 
 
-def _redacted(events: list[Event], mentions: Outcome) -> list[tuple[int, str]]:
-    texts = sorted(
+def _said(events: list[Event]) -> list[str]:
+    """Return every text that the item ever had."""
+    return sorted(
         {
             text
             for event in events
@@ -129,6 +134,9 @@ def _redacted(events: list[Event], mentions: Outcome) -> list[tuple[int, str]]:
             for text in _texts(pair)
         }
     )
+
+
+def _redacted(texts: list[str], mentions: Outcome) -> list[tuple[int, str]]:
     result: list[tuple[int, str]] = []
     for row in mentions.rows:
         body = str(row["body"])

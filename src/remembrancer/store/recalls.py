@@ -11,6 +11,7 @@ from typing import Final
 
 from remembrancer.core.ids import Namespace
 from remembrancer.core.limits import USE_WRITE_INTERVAL_S
+from remembrancer.core.recall.explain import QUERY_CHARS_MAX
 from remembrancer.core.values import JSON, canonical_json
 from remembrancer.ports.sql import Row, SqlValue, Statement
 from remembrancer.store.marks import Marks
@@ -153,7 +154,9 @@ def forget_statement(namespace: Namespace, item_id: str, texts: Sequence[str]) -
     """
     marks = Marks(namespace)
     id_ = marks.add(item_id)
-    said = f"json_each({marks.add(canonical_json([text for text in texts if text.strip()]))})"
+    # A longer text cannot stand in a query, which is cut.
+    short = [text for text in texts if text.strip() and len(text) <= QUERY_CHARS_MAX]
+    said = f"json_each({marks.add(canonical_json(short))})"
     entry = "SELECT coalesce(json_group_array(json(c.value)), '[]') FROM json_each(candidates) AS c"
     name = "SELECT coalesce(json_group_array(n.value), '[]') FROM json_each(injected) AS n"
     return Statement(
