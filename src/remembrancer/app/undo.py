@@ -27,6 +27,9 @@ from remembrancer.store import ledger
 from remembrancer.store.items import LoadedItem
 from remembrancer.store.ledger import StreamEdit
 
+CONFLICTS_SHOWN_MAX: Final = 20
+"""Obstacles that one answer names. Our choice."""
+
 _INVERSES: Final = frozenset({UNDONE, REDONE})
 
 
@@ -133,6 +136,7 @@ async def _plan(app: App, caller: Caller, verb: str, cause: str) -> Plan:
     drafts: dict[Stream, list[Draft]] = {}
     fields = {stream: one.fields for stream, one in present.items()}
     kept: list[JSON] = []
+    standing: list[Conflict] = []
     for event in reversed(wanted):
         stream, one = event.stream, present[event.stream]
         if verb == UNDONE and (event.kind == REDONE or event.version in one.undone):
@@ -142,9 +146,15 @@ async def _plan(app: App, caller: Caller, verb: str, cause: str) -> Plan:
         if await _is_in_use(app, caller, event, events):
             kept.append(stream)
             continue
-        draft = invert_event(event, fields[stream], created_fields=_after_making(event, now_ms))
+        try:
+            draft = invert_event(event, fields[stream], created_fields=_after_making(event, now_ms))
+        except Conflict as clash:
+            standing.append(clash)
+            continue
         drafts.setdefault(stream, []).append(draft)
         fields[stream] = apply_changes(fields[stream], draft.changes)
+    if standing:
+        raise _together(standing)
     if not drafts:
         what = "undone" if verb == UNDONE else "redone"
         raise Conflict(f"the command {cause} is {what} already", hint="see item_history")
@@ -168,6 +178,23 @@ async def _plan(app: App, caller: Caller, verb: str, cause: str) -> Plan:
     item = await _item_answer(app, caller, edits, now_ms)
     plan = Plan(answer={**answer, **item}, at_ms=now_ms, edits=edits)
     return await clear_objective_of(app, caller, plan, _item_changes(edits))
+
+
+def _together(standing: Sequence[Conflict]) -> Conflict:
+    """Return all that stands in the way as one error: a run has many events."""
+    first = standing[0]
+    if len(standing) == 1:
+        return first
+    return Conflict(
+        f"{len(standing)} events cannot be taken back; the first: {first.message}",
+        hint=first.hint,
+        details={
+            **first.details,
+            "conflicts": [
+                {"message": one.message, **one.details} for one in standing[:CONFLICTS_SHOWN_MAX]
+            ],
+        },
+    )
 
 
 def _item_changes(edits: Sequence[StreamEdit]) -> list[tuple[LoadedItem, Draft]]:

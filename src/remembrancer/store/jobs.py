@@ -12,6 +12,7 @@ from typing import Final
 
 from remembrancer.core.ids import Namespace
 from remembrancer.core.jobs.cursor import Cursor
+from remembrancer.core.limits import COUNT_MAX
 from remembrancer.core.values import JSON, canonical_json
 from remembrancer.ports.sql import Row, SqlValue, Statement
 
@@ -306,6 +307,15 @@ def namespaces_statement() -> Statement:
         " SELECT (SELECT min(namespace) FROM messages WHERE namespace > m.name) FROM m"
         " WHERE m.name IS NOT NULL) SELECT name FROM e WHERE name IS NOT NULL UNION"
         " SELECT name FROM m WHERE name IS NOT NULL ORDER BY 1"
+    )
+
+
+def outbox_due_statement(namespace: Namespace, now_ms: int) -> Statement:
+    """Return the statement that counts the outbox's rows that are due, and the removals of them."""
+    return Statement(
+        "SELECT count(*) AS waiting, coalesce(sum(is_gone), 0) AS removals FROM (SELECT is_gone"
+        f" FROM vector_outbox WHERE namespace = ? AND not_before <= ? LIMIT {COUNT_MAX})",
+        (namespace, now_ms),
     )
 
 

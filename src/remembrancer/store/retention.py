@@ -37,7 +37,7 @@ _AGED: Final[Mapping[str, _Aged]] = MappingProxyType(
         "idempotency": _Aged("key", "at_ms < {old}"),
         "recalls": _Aged("id", "id < {old}"),
         "usage": _Aged("id", "created_at < {old}"),
-        "turn_patches": _Aged("conversation_id", "created_at < {old}"),
+        "turn_blocks": _Aged("conversation_id, turn", "created_at < {old}"),
         "conversations": _Aged("id", "updated_at < {old}"),
         "job_runs": _Aged("id", "started_at < {old} AND status <> 'running'"),
     }
@@ -53,7 +53,7 @@ def aged_bounds(cutoffs: Cutoffs) -> dict[str, SqlValue]:
         "idempotency": cutoffs.idempotency,
         "recalls": first_id("rcl", cutoffs.recalls),
         "usage": cutoffs.usage,
-        "turn_patches": cutoffs.usage,
+        "turn_blocks": cutoffs.usage,
         "conversations": cutoffs.usage,
         "job_runs": cutoffs.usage,
     }
@@ -63,7 +63,7 @@ def delete_aged_statement(namespace: Namespace, table: str, bound: SqlValue) -> 
     """Return the statement that deletes a slice of old rows; `changes` tells how many."""
     key, is_old = _AGED[table].key, _AGED[table].condition.format(old="?2")
     return Statement(
-        f"DELETE FROM {table} WHERE namespace = ?1 AND {key} IN (SELECT {key}"
+        f"DELETE FROM {table} WHERE namespace = ?1 AND ({key}) IN (SELECT {key}"
         f" FROM {table} WHERE namespace = ?1 AND {is_old} LIMIT {SLICE_ROWS})",
         (namespace, bound),
     )

@@ -74,7 +74,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class JobReport:
-    """What one call of a job's `run` comes back with. *Shape:* `answer` joins the door's answer."""
+    """What one call of a job's `run` comes back with.
+
+    *Shape:* `answer` stands in the door's answer, under `details`.
+    """
 
     is_done: bool = True
     answer: Mapping[str, JSON] = field(default_factory=dict)

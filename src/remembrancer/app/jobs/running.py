@@ -63,24 +63,13 @@ async def run(
 ) -> Answer:
     """Run a job now, unless nothing is to be done or something stands against it.
 
-    *Shape:* `{"job", "status", "run_id", "counts"}`; status is `done`, `failed`, `lost`, or, when
-    no run began, `nothing`, `paused`, `waiting` (for its next try), `dead`, `busy`; a bounded run
-    that left work says `"more": true`. *Raises:* by hand what failed, otherwise nothing of ours
-    but StoreUnavailable. *Promise:* without work nothing is written and no model is asked.
+    *Shape:* `{"job", "status", "run_id", "counts", "details"}`; status is `done`, `failed`, `lost`,
+    or, when no run began, `nothing`, `paused`, `waiting` (for its next try), `dead`, `busy`; a
+    bounded run that left work says `"more": true`. *Raises:* by hand what failed, otherwise nothing
+    of ours but StoreUnavailable. *Promise:* without work nothing is written, no model is asked.
     """
-    now_ms = app.runtime.now_ms()
-    run_id = app.runtime.new_id("run")
-    sql = _Counted(app.sql, Budget())
-    ctx = JobContext(
-        app=replace(app, sql=sql),
-        caller=Caller(namespace, f"job:{job.name}", run_id),
-        job=job.name,
-        namespace=namespace,
-        run_id=run_id,
-        now_ms=now_ms,
-        asked=asked or Asked(),
-        budget=sql.budget,
-    )
+    ctx = make_context(app, job, namespace, asked or Asked())
+    now_ms = ctx.now_ms
     [outcome] = await app.sql.read([store.states_statement(namespace, job.name)])
     state = store.states_of(outcome.rows).get(job.name, JobState(job.name))
     refused = None if ctx.force else _standing(state, trigger, now_ms)
@@ -103,6 +92,22 @@ async def run(
     if not taken[0].rows:
         return _not_run(job, "busy")
     return await _Run(app, job, ctx, state, trigger).run()
+
+
+def make_context(app: App, job: Job, namespace: Namespace, asked: Asked) -> JobContext:
+    """Return what a job is handed, for a run of its own or to ask what is pending."""
+    run_id = app.runtime.new_id("run")
+    sql = _Counted(app.sql, Budget())
+    return JobContext(
+        app=replace(app, sql=sql),
+        caller=Caller(namespace, f"job:{job.name}", run_id),
+        job=job.name,
+        namespace=namespace,
+        run_id=run_id,
+        now_ms=app.runtime.now_ms(),
+        asked=asked,
+        budget=sql.budget,
+    )
 
 
 async def handle_message(app: App, message: JobMessage, *, pieces_max: int | None = 1) -> Answer:
@@ -145,7 +150,7 @@ def _standing(state: JobState, trigger: Trigger, now_ms: int) -> str | None:
 
 
 def _not_run(job: Job, status: str) -> Answer:
-    return {"job": job.name, "status": status, "run_id": None, "counts": {}}
+    return {"job": job.name, "status": status, "run_id": None, "counts": {}, "details": {}}
 
 
 @dataclass(slots=True)
@@ -199,11 +204,12 @@ class _Run:
                 ctx.lease, counts=dict(ctx.counts), now_ms=self.app.runtime.now_ms()
             )
         )
+        answer = self._answer("done") | {"details": extra}
         if report.is_done:
-            return self._answer("done") | extra
+            return answer
         if self.app.queue is not None:
             await self.app.queue.send([message_of(self.job.name, ctx.namespace, ctx.asked)])
-        return self._answer("done") | extra | {"more": True}
+        return answer | {"more": True}
 
     async def _fail(self, code: str) -> None:
         attempts = self.state.attempts + 1
@@ -232,6 +238,7 @@ class _Run:
             "status": status,
             "run_id": self.ctx.run_id,
             "counts": dict(self.ctx.counts),
+            "details": {},
         }
 
 

@@ -28,3 +28,9 @@ def day_of(at_ms: int, zone: str) -> str:
 def day_before(day: str, *, days: int = 1) -> str:
     """Return the date so many days before a date."""
     return (date.fromisoformat(day) - timedelta(days=days)).isoformat()
+
+
+def check_day(day: str) -> str:
+    """Return a date as `2026-12-05`. *Raises:* InvalidInput for a text that is none."""
+    day_bounds(day, load_zone("UTC"))
+    return day
