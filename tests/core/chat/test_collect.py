@@ -219,14 +219,14 @@ def test_collector_half_a_character_in_each_chunk_is_one() -> None:
     assert collected(*halves).text == "🦷" and collected(halves[1]).text == "\ufffd"
 
 
+KEYS = "choices delta content tool_calls function index id usage error type message".split()
+
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | st.text(max_size=4),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(
-                "choices delta content tool_calls function index id usage error type message".split()
-            ),
+            st.sampled_from(KEYS),
             inner,
             max_size=4,
         )

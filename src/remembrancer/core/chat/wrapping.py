@@ -58,10 +58,7 @@ _BLOCK: Final = re.compile(
     r"</remembrancer-\1>"
 )
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
-_LETTER: Final = re.compile(r"[^\W\d_]")
-_HAN_SHARE_MIN: Final = 0.2
-"""Share of Han among letters from which a text counts as Chinese. Our choice: a Chinese
-sentence about English names still does."""
+_WORD: Final = re.compile(r"[A-Za-z\u00c0-\u04ff]+")
 
 
 def wrap(kind: Kind, text: str, *, block_id: str = "", language: Language | None = None) -> str:
@@ -113,6 +110,6 @@ def is_block(text: str) -> bool:
 
 
 def language_of(text: str) -> Language:
-    """Return `zh` when a good share of a text's letters is Han, else `en`."""
+    """Return `zh` for a text with at least half as many Han characters as words, else `en`."""
     han = len(_HAN.findall(text))
-    return "zh" if han and han >= _HAN_SHARE_MIN * len(_LETTER.findall(text)) else "en"
+    return "zh" if han and 2 * han >= len(_WORD.findall(text)) else "en"
