@@ -133,7 +133,9 @@ class _Outlet:
         """Answer with an error; once an answer has begun, only the connection can end."""
         self._line.error = error.code
         if self._line.status == 0:
-            response: Response = error_response(error, self.headers["x-request-id"])
+            response: Response = error_response(
+                error, self.headers["x-request-id"], path=scope["path"]
+            )
             await response(scope, receive, self.send)
 
 

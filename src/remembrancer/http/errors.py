@@ -56,8 +56,22 @@ def error_body(error: RemembrancerError, request_id: str) -> dict[str, object]:
     return {"error": shape}
 
 
-def error_response(error: RemembrancerError, request_id: str) -> Response:
+ANTHROPIC_PATHS: Final = ("/v1/messages", "/v1/messages/count_tokens")
+"""Endings of the paths whose clients read Anthropic's form of an error."""
+
+_ANTHROPIC_KINDS: Final = {
+    "conflict_error": "invalid_request_error",
+    "server_error": "api_error",
+    "upstream_error": "api_error",
+}
+"""Types of error that Anthropic names otherwise. Source: Anthropic, errors."""
+
+
+def error_response(error: RemembrancerError, request_id: str, *, path: str = "") -> Response:
     """Return the response for an error: the status of its code, and the headers it calls for."""
+    body = error_body(error, request_id)
+    if path.endswith(ANTHROPIC_PATHS):
+        body = _as_anthropic(body, request_id)
     headers: dict[str, str] = {}
     if isinstance(error, Unauthenticated):
         headers["www-authenticate"] = REALM
@@ -66,11 +80,19 @@ def error_response(error: RemembrancerError, request_id: str) -> Response:
     if isinstance(error, DoorError) and error.allow:
         headers["allow"] = ", ".join(error.allow)
     return Response(
-        json_bytes(error_body(error, request_id)),
+        json_bytes(body),
         status_code=CODES[error.code].http,
         headers=headers,
         media_type="application/json",
     )
+
+
+def _as_anthropic(body: dict[str, object], request_id: str) -> dict[str, object]:
+    """Return the same error in the envelope of the Messages API, its type named as there."""
+    error = body["error"]
+    assert isinstance(error, dict)
+    kind = _ANTHROPIC_KINDS.get(error["type"], error["type"])
+    return {"type": "error", "error": {**error, "type": kind}, "request_id": request_id}
 
 
 def internal_error(request_id: str) -> RemembrancerError:

@@ -79,6 +79,11 @@ AREAS: Final = (
         "/v1/guide-dog/chat/completions",
         "/v1/models",
         "/v1/guide-dog/models",
+        "/anthropic/v1/models",
+        "/anthropic/v1/messages",
+        "/v1/messages",
+        "/anthropic/v1/messages/count_tokens",
+        "/v1/messages/count_tokens",
     ),
     _rest("messages", "/v1/ingest/messages", "/v1/memories/ingest", "/v1/messages/ingest"),
     _rest(

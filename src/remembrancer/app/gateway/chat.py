@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Final
 
 from remembrancer.app.gateway.forms import ReplyName, StreamTranslator, Thinking
@@ -61,6 +62,18 @@ async def relay(app: App, caller: Caller, question: Question, speech: Speech) ->
     return await _Exchange(app, turn, target, speech).run(
         question, written.body, is_new=given.is_new
     )
+
+
+async def count_tokens(app: App, question: Question, speech: Speech) -> Relayed:
+    """Ask an upstream to count a request in Anthropic's form. *Raises:* as `relay`."""
+    view = speech.view
+    model = model_for(app.settings, view.model, has_images=view.has_images)
+    target = target_for(app.settings, model, is_native=True)
+    counting = replace(target, url=f"{target.url}/count_tokens")
+    body = speech.bare(target)
+    answer = await ask(app, counting, body, client_headers=question.headers)
+    raw = await read_whole(answer)
+    return Relayed(status=answer.status, headers=passed_headers(answer.headers), body=raw)
 
 
 def _begin(app: App, caller: Caller, question: Question, view: View, model: str) -> Turn:

@@ -30,7 +30,7 @@ from remembrancer.core.chat.inject import (
     strip_injected_messages,
 )
 from remembrancer.core.chat.request import SYSTEM_ROLES, parse_chat_request, text_of
-from remembrancer.core.chat.shapes import Body
+from remembrancer.core.chat.shapes import Body, write_json
 from remembrancer.core.errors import CODES, InvalidInput, RemembrancerError
 
 
@@ -69,6 +69,10 @@ class OpenAISpeech:
                 messages = place_block(messages, given.blocks.get(key, ""), at=index)
             body = {**body, "messages": inject_boot(messages, given.boot)}
         return write_request(settings, target, body, kept_thinking=turn.thinking)
+
+    def bare(self, target: Target) -> bytes:
+        """Return the request as it came, but for the model's name."""
+        return write_json({**self._body, "model": target.model}).encode()
 
     def translator(self, target: Target, name: ReplyName) -> StreamTranslator | None:
         """Return what translates the target's stream."""

@@ -78,7 +78,10 @@ def target_for(settings: Settings, model: str, *, is_native: bool = False) -> Ta
         return Target("anthropic", f"{_root(base)}/{path}", custom[2], _native(settings, host))
     is_claude = _CLAUDE.search(model) is not None and host not in OPENAI_FORM_HOSTS
     if is_native or is_claude or settings.force_anthropic_native:
-        path = "v1/messages" if host == ANTHROPIC_HOST else "anthropic/v1/messages"
+        # A server of another maker has Anthropic's form beside OpenAI's, for models of its own.
+        is_own = host != AI_GATEWAY_HOST and "claude" not in model.lower()
+        is_plain = host == ANTHROPIC_HOST or (is_native and is_own)
+        path = "v1/messages" if is_plain else "anthropic/v1/messages"
         name = model[len("anthropic/") :] if model.lower().startswith("anthropic/") else model
         return Target("anthropic", f"{_root(base)}/{path}", name, _native(settings, host))
     return Target("openai", _completions(base, host), model, _compatible(settings, host))

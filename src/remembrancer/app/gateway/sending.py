@@ -16,8 +16,15 @@ from remembrancer.ports.outbound import OutboundAnswer, OutboundRequest
 WHOLE_BYTES_MAX: Final = 64 * 1024 * 1024
 """Bytes of an answer that is no stream. Our choice: several pictures in base64."""
 
-_PASSED_UP: Final = ("accept", "anthropic-beta", "openai-beta", "traceparent", "x-title")
-"""The client's headers that an upstream is told; never one that holds a key."""
+_PASSED_UP: Final = (
+    "accept",
+    "anthropic-beta",
+    "anthropic-version",
+    "openai-beta",
+    "traceparent",
+    "x-title",
+)
+"""The client's headers that an upstream is told, also in place of ours; never one with a key."""
 
 _PASSED_DOWN: Final = ("content-type", "retry-after", "retry-after-ms", "x-should-retry")
 _PASSED_DOWN_PREFIXES: Final = ("anthropic-", "cf-aig-", "openai-", "x-ratelimit-")
@@ -35,13 +42,9 @@ async def ask(
             "this deployment has no way to a model's server",
             hint="memory works without one; chats need the server's own program or the Worker",
         )
-    own = {name for name, _ in target.headers}
-    told = [
-        (name, client_headers[name])
-        for name in _PASSED_UP
-        if name in client_headers and name not in own
-    ]
-    request = OutboundRequest("POST", target.url, (*target.headers, *told), body)
+    told = {name: client_headers[name] for name in _PASSED_UP if name in client_headers}
+    own = [(name, value) for name, value in target.headers if name not in told]
+    request = OutboundRequest("POST", target.url, (*own, *told.items()), body)
     try:
         return await app.outbound.send(request)
     except UpstreamFailed as error:

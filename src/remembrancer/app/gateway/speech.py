@@ -56,6 +56,10 @@ class Speech(Protocol):
         """Return the request for its target, with the memory that the turn was given."""
         ...
 
+    def bare(self, target: Target) -> bytes:
+        """Return the request for its target in its own form, without any memory."""
+        ...
+
     def translator(self, target: Target, name: ReplyName) -> StreamTranslator | None:
         """Return what translates the target's stream; None when the client reads it as it is."""
         ...

@@ -1,12 +1,14 @@
-"""The doors of chat clients: OpenAI's form, with memory and without, and the list of models."""
+"""The doors of chat clients: OpenAI's form, Anthropic's form, and the list of models."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from pydantic import Field
 from starlette.responses import Response
 
-from remembrancer.app.gateway.chat import relay
+from remembrancer.app.gateway.anthropic_speech import AnthropicSpeech
+from remembrancer.app.gateway.chat import count_tokens, relay
 from remembrancer.app.gateway.models import list_models
 from remembrancer.app.gateway.openai_speech import OpenAISpeech
 from remembrancer.app.gateway.speech import Question
@@ -27,8 +29,17 @@ _COMPLETION: Final = {
 }
 
 
+_MESSAGE: Final = {
+    "type": "object",
+    "description": "What the model's server answers, as it answers: a message, or its events as "
+    "server-sent events when `stream` is true.",
+}
+
+
 class ChatQuery(Query):
-    """Nothing: what a chat is, its body says."""
+    """Nothing that changes what is asked: the body says it."""
+
+    beta: str | None = Field(None, description="Sent by Anthropic's clients; changes nothing.")
 
 
 def _question(call: Call[ChatQuery, None], *, has_memory: bool) -> Question:
@@ -46,6 +57,18 @@ async def _chat(call: Call[ChatQuery, None]) -> Response:
 
 async def _guide_dog(call: Call[ChatQuery, None]) -> Response:
     return _relay(call, has_memory=False)
+
+
+async def _messages(call: Call[ChatQuery, None]) -> Response:
+    question = _question(call, has_memory=True)
+    speech = AnthropicSpeech(question.raw, question.headers)
+    return RelayResponse(relay(call.app, call.caller, question, speech))
+
+
+async def _count_tokens(call: Call[ChatQuery, None]) -> Response:
+    question = _question(call, has_memory=False)
+    speech = AnthropicSpeech(question.raw, question.headers)
+    return RelayResponse(count_tokens(call.app, question, speech))
 
 
 def _relay(call: Call[ChatQuery, None], *, has_memory: bool) -> Response:
@@ -94,9 +117,42 @@ ROUTES: Final = (
         handler=_guide_dog,
     ),
     Route(
+        method="POST",
+        path="/anthropic/v1/messages",
+        aliases=("/v1/messages",),
+        name="messages",
+        area="chat",
+        summary="Chat in Anthropic's form, with memory",
+        description="The Messages API: Anthropic's SDKs and Claude Code take "
+        "`<address>/anthropic` as their base. Only `messages`, `system` and the model's name "
+        "differ in what is asked of the model's server. Headers of the answer as those of "
+        "/v1/chat/completions.",
+        scope="chat:proxy",
+        query=ChatQuery,
+        raw_body=JSON_TYPES,
+        response=_MESSAGE,
+        errors=_UPSTREAM_ERRORS,
+        handler=_messages,
+    ),
+    Route(
+        method="POST",
+        path="/anthropic/v1/messages/count_tokens",
+        aliases=("/v1/messages/count_tokens",),
+        name="count_tokens",
+        area="chat",
+        summary="Count the tokens of a request in Anthropic's form",
+        description="Asked of the model's server as it is; memory is not counted.",
+        scope="chat:proxy",
+        query=ChatQuery,
+        raw_body=JSON_TYPES,
+        response={"type": "object"},
+        errors=_UPSTREAM_ERRORS,
+        handler=_count_tokens,
+    ),
+    Route(
         method="GET",
         path="/v1/models",
-        aliases=("/v1/guide-dog/models",),
+        aliases=("/v1/guide-dog/models", "/anthropic/v1/models"),
         name="list_models",
         area="chat",
         summary="List the models that a chat may name",
