@@ -14,7 +14,7 @@ from typing import Final
 from starlette.types import ASGIApp
 
 from remembrancer.app.models.edge import edge_embedder
-from remembrancer.app.models.on_demand import ChatOnDemand
+from remembrancer.app.models.on_demand import with_upstream
 from remembrancer.app.settings import FIELDS, load_settings
 from remembrancer.app.state import App
 from remembrancer.app.turnstile import Turnstile
@@ -109,7 +109,7 @@ class Isolate:
         models, queue = binding(env, MODELS), binding(env, QUEUE)
         outbound = FetchOutbound(models)
         embedder = edge_embedder(settings, outbound, has_models=models is not None)
-        return App(
+        app = App(
             sql=D1Store(database),
             kv=WorkersKeyValue(cache),
             runtime=self._runtime,
@@ -117,10 +117,9 @@ class Isolate:
             turnstile=Turnstile(PatientLock),
             embedder=embedder,
             vectors=_vectors(binding(env, INDEX), embedder),
-            chat=ChatOnDemand(outbound, settings),
-            outbound=outbound,
             queue=None if queue is None else WorkersQueue(queue),
         )
+        return with_upstream(app, outbound, has_workers_ai=models is not None)
 
     def _refuse(self, error: InvalidInput) -> ASGIApp:
         """Say what is wrong with the deployment; its variables and bindings are no secret."""
