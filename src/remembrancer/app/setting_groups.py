@@ -252,6 +252,9 @@ class DistillSettings(BaseModel):
     enable_auto_memory: bool = Field(
         True, description="Whether facts are extracted from messages by themselves."
     )
+    scheduler_enabled: bool = Field(
+        True, description="Whether a server of one's own runs jobs by their schedule."
+    )
     extract_max_messages: int = Field(40, ge=1, le=200, description="Messages of one extraction.")
     extract_max_runs: int = Field(4, ge=1, le=100, description="Extractions of one run.")
     extract_max_tokens: int = Field(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -123,14 +123,15 @@ def _routes() -> Sequence[AnyRoute | Area]:
 async def serve(
     local: LocalApp, host: str, port: int, on_ready: Callable[[Listening, frozenset[str]], None]
 ) -> None:
-    """Serve HTTP until a signal asks to stop. *Raises:* Conflict, InvalidInput (the address).
+    """Serve HTTP until a signal; `on_ready` hears where, and which paths. *Raises:* Conflict."""
+    from remembrancer.app.jobs.schedule import works_of
+    from remembrancer.local import cron, jobs, server
 
-    *Shape:* `on_ready` is told where the server listens and which paths it serves.
-    """
-    from remembrancer.local import server
-
+    local = replace(local, app=replace(local.app, queue=(queue := jobs.TaskQueue())))
+    works = works_of(local.app, queue.consume, cron.tick_on)
     paths = frozenset(path for part in _routes() for path in part.paths)
-    await server.run(make_asgi(local), host, port, on_ready=lambda place: on_ready(place, paths))
+    async with cron.at_work(*works):
+        await server.run(make_asgi(local), host, port, on_ready=lambda at: on_ready(at, paths))
 
 
 async def serve_stdio(local: LocalApp, namespace: str | None, tools: str | None) -> None:

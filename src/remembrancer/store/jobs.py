@@ -197,6 +197,23 @@ def fail_statements(
     ]
 
 
+def let_go_statements(lease: Lease, counts: Mapping[str, JSON], now_ms: int) -> list[Statement]:
+    """Return the batch that gives a lease back in the midst of the work: it goes on at once."""
+    key = (lease.namespace, lease.job, lease.run_id)
+    return [
+        Statement(
+            "UPDATE job_runs SET status = 'lost', finished_at = ?4, counts = ?5"
+            f" WHERE namespace = ?1 AND id = ?3 AND EXISTS {_HELD}",
+            (*key, now_ms, canonical_json(dict(counts))),
+        ),
+        Statement(
+            "UPDATE job_states SET owner = NULL, lease_until = 0, next_at = ?4"
+            " WHERE namespace = ?1 AND job = ?2 AND owner = ?3",
+            (*key, now_ms),
+        ),
+    ]
+
+
 def calm_statement(namespace: Namespace, job: str) -> Statement:
     """Return the statement that forgets failures whose work is gone."""
     return Statement(

@@ -298,3 +298,58 @@ async def test_run_acts_as_the_job_under_its_own_cause() -> None:
     answer = await run(bench.app, copying_job(Looking()), NAMESPACE)
     assert [(caller.actor, caller.cause) for caller in callers] == [("job:copy", answer["run_id"])]
     assert callers[0].authored_by == "job"
+
+
+async def test_run_that_is_told_to_end_gives_its_lease_back_and_is_taken_up_again() -> None:
+    bench, reached = Bench(), asyncio.Event()
+    await prepare(bench)
+
+    class Endless(Copying):
+        async def run(self, ctx: JobContext) -> JobReport:
+            ctx.count(batches=1)
+            reached.set()
+            await asyncio.Event().wait()
+            return await super().run(ctx)
+
+    task = asyncio.create_task(run(bench.app, copying_job(Endless()), NAMESPACE, trigger="cron"))
+    await reached.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    [row] = await bench.rows("SELECT status, counts, error FROM job_runs")
+    assert row == {"status": "lost", "counts": '{"batches":1}', "error": None}
+    again = await run(bench.app, copying_job(Copying()), NAMESPACE, trigger="retry")
+    assert again["status"] == "done" and await copies(bench) == await message_ids(bench)
+
+
+async def test_light_job_of_the_queue_leaves_no_run() -> None:
+    bench, code = Bench(), Copying()
+    await prepare(bench)
+    light = replace(copying_job(code), is_light=True)
+
+    class Unguarded(Copying):
+        async def run(self, ctx: JobContext) -> JobReport:
+            await ctx.still_mine()
+            ctx.count(seen=7)
+            return JobReport()
+
+    other = replace(copying_job(Unguarded()), is_light=True)
+    answer = await run(bench.app, other, NAMESPACE, trigger="queue")
+    assert (answer["status"], answer["run_id"], answer["counts"]) == ("done", None, {"seen": 7})
+    assert await bench.rows("SELECT * FROM job_runs") == []
+    assert (await run(bench.app, light, NAMESPACE, trigger="cron"))["run_id"] is not None
+
+
+async def test_run_that_comes_no_further_ends() -> None:
+    bench = Bench()
+    await prepare(bench)
+    calls = []
+
+    class Stuck(Copying):
+        async def run(self, ctx: JobContext) -> JobReport:
+            calls.append(ctx.run_id)
+            return JobReport(is_done=False)
+
+    answer = await run(bench.app, copying_job(Stuck()), NAMESPACE)
+    assert answer["more"] is True and len(calls) == 3

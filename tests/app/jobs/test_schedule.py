@@ -14,12 +14,21 @@ from tests.builders import NAMESPACE, Bench
 
 from remembrancer.app.jobs import schedule
 from remembrancer.app.jobs.catalogue import JOBS, require_job
-from remembrancer.app.jobs.frame import LEASE_MS, Asked, Job
+from remembrancer.app.jobs.frame import LEASE_MS, Asked, Job, JobContext, JobReport
 from remembrancer.app.jobs.running import handle_message, message_of
-from remembrancer.app.jobs.schedule import Timetable, last_moment, next_moment, run_line, sweep
-from remembrancer.core.errors import NotFound
+from remembrancer.app.jobs.schedule import (
+    Timetable,
+    last_moment,
+    next_moment,
+    run_line,
+    sweep,
+    works_of,
+)
+from remembrancer.app.settings import load_settings
+from remembrancer.core.errors import NotFound, StoreUnavailable
 from remembrancer.core.values import DAY_MS, HOUR_MS, JSON, MINUTE_MS
 from remembrancer.store import jobs as store
+from remembrancer.testing.faults import Faults, FaultyStore
 from remembrancer.testing.queue import RecordingQueue
 
 DAILY = "10 20 * * *"
@@ -188,6 +197,35 @@ async def test_job_held_by_another_process_is_tried_at_the_next_tick() -> None:
     assert statuses(await table.tick()) == [("copy", "done")]
 
 
+async def test_job_with_a_defect_does_not_keep_the_others_from_theirs() -> None:
+    bench, code = Bench(), Copying()
+    await prepare(bench)
+
+    class Broken(Copying):
+        async def run(self, ctx: JobContext) -> JobReport:
+            raise ZeroDivisionError(ctx.job)
+
+    broken = replace(copying_job(Broken()), name="broken")
+    table = Timetable(bench.app, [broken, copying_job(code)])
+    with pytest.raises(ZeroDivisionError):
+        await table.tick()
+    assert statuses(await table.tick()) == [("copy", "done")]
+
+
+async def test_moment_is_not_seen_to_while_the_database_is_away() -> None:
+    bench, code = Bench(), Copying()
+    await prepare(bench)
+    sound = bench.sql
+    faults = Faults()
+    bench.sql = FaultyStore(sound, faults)
+    table = Timetable(bench.app, [copying_job(code)])
+    faults.fail_every = 4
+    with pytest.raises(StoreUnavailable):
+        await table.tick()
+    faults.fail_every = 0
+    assert ("copy", "done") in statuses(await table.tick())
+
+
 async def test_line_of_the_platform_leaves_a_word_for_each_namespace(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -249,6 +287,20 @@ async def test_message_twice_and_out_of_order_does_the_work_once(
         waiting += queue.messages * 2
         queue.messages = []
     assert await copies(bench) == await message_ids(bench)
+
+
+@pytest.mark.parametrize(("enabled", "works"), [("true", 2), ("false", 1)])
+async def test_schedule_of_a_server_can_be_switched_off(enabled: str, works: int) -> None:
+    bench = Bench()
+    app = replace(bench.app, settings=load_settings({"SCHEDULER_ENABLED": enabled}))
+
+    async def endless() -> None:
+        return None
+
+    made = works_of(app, lambda _: endless(), lambda _: endless())
+    for work in made:
+        work.close()
+    assert len(made) == works
 
 
 async def test_namespaces_are_those_with_events_or_messages() -> None:

@@ -15,7 +15,13 @@ _ALL: Final = (
         "dream", "The night's tidying and the digest", "10 20 * * *", "remembrancer.app.jobs.dream"
     ),
     Job("retention", "What has had its time", "40 20 * * *", "remembrancer.app.jobs.retention"),
-    Job("index", "Vectors of what has changed", "*/15 * * * *", "remembrancer.app.jobs.index"),
+    Job(
+        "index",
+        "Vectors of what has changed",
+        "*/15 * * * *",
+        "remembrancer.app.jobs.index",
+        is_light=True,
+    ),
 )
 
 JOBS: Final[Mapping[str, Job]] = MappingProxyType({job.name: job for job in _ALL})

@@ -101,6 +101,7 @@ class JobContext:
     budget: Budget = field(default_factory=Budget)
     counts: Counter[str] = field(default_factory=Counter)
     done_of: tuple[int, int] | None = None
+    is_leased: bool = True
 
     @property
     def force(self) -> bool:
@@ -142,6 +143,8 @@ class JobContext:
 
     async def still_mine(self) -> None:
         """Renew the lease and show counts and progress. *Raises:* LeaseLost. One round trip."""
+        if not self.is_leased:
+            return
         renewed = await self.app.sql.write(
             store.renew_statements(
                 self.lease,
@@ -170,7 +173,8 @@ class Job:
     """A job as the catalogue names it.
 
     *Shape:* `cron` five fields in UTC, None when only a queue or a hand starts it; `module` holds
-    the code as `CODE` and is imported when it is needed, unless `code` is given.
+    the code as `CODE` and is imported when it is needed, unless `code` is given. What is light may
+    run beside itself: a word of the queue runs it without a lease, and no run is written down.
     """
 
     name: str
@@ -178,6 +182,7 @@ class Job:
     cron: str | None
     module: str = ""
     code: JobCode | None = None
+    is_light: bool = False
 
     def load(self) -> JobCode:
         """Import the code."""

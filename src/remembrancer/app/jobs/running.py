@@ -5,6 +5,7 @@ One place for cron, queue, panel, command line and REST. When a run is due is `a
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
@@ -80,6 +81,10 @@ async def run(
         if state.attempts and state.owner is None:
             await app.sql.write([store.calm_statement(namespace, job.name)])
         return _not_run(job, "nothing")
+    if job.is_light and trigger == "queue":
+        ctx.is_leased = False
+        await _do_pieces(job, ctx)
+        return _not_run(job, "done") | {"counts": dict(ctx.counts)}
     taken = await app.sql.write(
         store.take_statements(
             ctx.lease,
@@ -149,6 +154,24 @@ def _standing(state: JobState, trigger: Trigger, now_ms: int) -> str | None:
     return None
 
 
+async def _do_pieces(job: Job, ctx: JobContext) -> tuple[JobReport, dict[str, JSON]]:
+    """Call a job's code until it is done, bounded, or comes no further."""
+    code, idle = job.load(), 0
+    details: dict[str, JSON] = {}
+    report = JobReport(is_done=False)
+    for piece in range(ctx.asked.pieces_max or PIECES_MAX):
+        if piece:
+            ctx.budget.statements = STATEMENTS_MAX
+            await ctx.still_mine()
+        before = ctx.counts.copy()
+        report = await code.run(ctx)
+        details |= report.answer
+        idle = idle + 1 if ctx.counts == before else 0
+        if report.is_done or idle == IDLE_PIECES_MAX:
+            break
+    return report, details
+
+
 def _not_run(job: Job, status: str) -> Answer:
     return {"job": job.name, "status": status, "run_id": None, "counts": {}, "details": {}}
 
@@ -168,6 +191,10 @@ class _Run:
         try:
             answer = await self._work()
             settled = True
+        except asyncio.CancelledError:  # this process is told to end
+            settled = True
+            await self._let_go()
+            raise
         except LeaseLost:
             settled = True
             answer = self._answer("lost")
@@ -181,35 +208,29 @@ class _Run:
                     raise
                 answer = self._answer("failed") | {"error": {"code": error.code}}
         finally:
-            if not settled:  # a defect, or this process is told to end
+            if not settled:  # a defect
                 await self._fail("internal_error")
         return answer
 
     async def _work(self) -> Answer:
-        ctx, code = self.ctx, self.job.load()
-        extra: dict[str, JSON] = {}
-        report, idle = JobReport(is_done=False), 0
-        for piece in range(ctx.asked.pieces_max or PIECES_MAX):
-            if piece:
-                ctx.budget.statements = STATEMENTS_MAX
-                await ctx.still_mine()
-            before = ctx.counts.copy()
-            report = await code.run(ctx)
-            extra |= report.answer
-            idle = idle + 1 if ctx.counts == before else 0
-            if report.is_done or idle == IDLE_PIECES_MAX:
-                break
+        ctx = self.ctx
+        report, details = await _do_pieces(self.job, ctx)
         await self.app.sql.write(
             store.finish_statements(
                 ctx.lease, counts=dict(ctx.counts), now_ms=self.app.runtime.now_ms()
             )
         )
-        answer = self._answer("done") | {"details": extra}
+        answer = self._answer("done") | {"details": details}
         if report.is_done:
             return answer
         if self.app.queue is not None:
             await self.app.queue.send([message_of(self.job.name, ctx.namespace, ctx.asked)])
         return answer | {"more": True}
+
+    async def _let_go(self) -> None:
+        now_ms = self.app.runtime.now_ms()
+        counts = dict(self.ctx.counts)
+        await self.app.sql.write(store.let_go_statements(self.ctx.lease, counts, now_ms))
 
     async def _fail(self, code: str) -> None:
         attempts = self.state.attempts + 1

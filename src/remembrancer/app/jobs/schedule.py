@@ -6,17 +6,18 @@ a run goes is `app.jobs.running`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from cronsim import CronSim
 
 from remembrancer.app.jobs.catalogue import JOBS
 from remembrancer.app.jobs.frame import Asked, Job
-from remembrancer.app.jobs.running import Trigger, run
+from remembrancer.app.jobs.running import Trigger, handle_message, run
 from remembrancer.app.state import App
+from remembrancer.core.errors import RemembrancerError
 from remembrancer.core.ids import Namespace
 from remembrancer.core.values import JSON, MINUTE_MS
 from remembrancer.ports.queue import JobMessage
@@ -148,15 +149,48 @@ class Timetable:
             state = states.get(job.name)
             if state is None or (state.last_started_at or 0) < moment:
                 trigger: Trigger = "cron" if now_ms - moment < LATE_MS else "catch-up"
-                answer = await run(self.app, job, namespace, trigger=trigger)
-                answers.append(dict(answer))
-                if answer["status"] == "busy":
-                    continue
-            self._seen[namespace, job.name] = moment
+                answers.append(await self._run(job, namespace, moment, trigger))
+            else:
+                self._seen[namespace, job.name] = moment
         return answers
+
+    async def _run(
+        self, job: Job, namespace: Namespace, moment: int, trigger: Trigger
+    ) -> dict[str, JSON]:
+        # Seen before it runs: a job with a defect must not keep the others from theirs.
+        key = (namespace, job.name)
+        self._seen[key] = moment
+        try:
+            answer = await run(self.app, job, namespace, trigger=trigger)
+        except RemembrancerError:  # the database is away: the moment is not seen to
+            del self._seen[key]
+            raise
+        if answer["status"] == "busy":
+            del self._seen[key]
+        return dict(answer)
 
     def _is_due(self, job: Job, namespace: Namespace) -> bool:
         if job.cron is None:
             return False
         seen = self._seen.get((namespace, job.name), 0)
         return last_moment(job.cron, self.app.runtime.now_ms()) > seen
+
+
+Work = Coroutine[Any, Any, None]
+"""Work without an end."""
+
+
+def works_of(
+    app: App,
+    consume: Callable[[Callable[[JobMessage], Awaitable[object]]], Work],
+    tick_on: Callable[[Callable[[], Awaitable[object]]], Work],
+) -> list[Work]:
+    """Return what works beside a server of one's own: the queue's words, and the schedule unless
+    it is off.
+
+    *Shape:* `consume` hands each word on, `tick_on` asks again and again; both are the server's.
+    """
+    works = [consume(lambda word: handle_message(app, word, pieces_max=None))]
+    if app.settings.scheduler_enabled:
+        works.append(tick_on(Timetable(app).tick))
+    return works
