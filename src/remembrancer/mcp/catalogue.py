@@ -110,6 +110,7 @@ AREAS: Final = (
         "digest_get",
         "digest_set",
     ),
+    _area("candidates", "candidates_list", "candidate_decide"),
     _area("history", "item_history", "undo", "redo"),
     _area("artifacts", "get_artifact"),
     _area("settings", "get_app_settings", "update_app_settings", "parse_due_date"),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final, cast
 
 from remembrancer.core.dates import format_iso
-from remembrancer.core.distill.pages import Page, PageKind, page_view
+from remembrancer.core.distill.diary import Page, PageKind, page_view
 from remembrancer.core.ids import Namespace, Stream
 from remembrancer.core.ledger.changes import Fields
 from remembrancer.core.values import JSON, canonical_json
@@ -76,7 +76,12 @@ def page_of(row: Row) -> Page:
     )
 
 
-def view_of(row: Row) -> JSON:
+def brief_of(row: Row) -> dict[str, JSON]:
+    """Return the form in which lists and the boot pack show a page: without its content."""
+    return {name: value for name, value in view_of(row).items() if name != "content"}
+
+
+def view_of(row: Row) -> dict[str, JSON]:
     """Return a page's answer form from a row."""
     return page_view(
         str(row["label"]),

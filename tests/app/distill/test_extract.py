@@ -263,7 +263,7 @@ async def test_rules_work_without_a_model_and_leave_what_was_remembered() -> Non
     ]
     await ingest_messages(bench.app, bench.caller(), messages)
     done = await bench.run()
-    assert done["mode"] == "rules"
+    assert done["details"] == {"mode": "rules", "prompts": 1}
     assert sorted(await bench.texts()) == ["My birthday is May 3rd", "我叫小明", "我喜欢喝乌龙茶"]
     [row] = [one for one in await bench.memories() if one["fact_key"]]
     assert (row["fact_key"], row["authored_by"]) == ("profile:birthday", "job")

@@ -5,23 +5,25 @@ from __future__ import annotations
 import pytest
 
 from remembrancer.core import limits
-from remembrancer.core.distill.lines import Line
-from remembrancer.core.distill.nights import Night
-from remembrancer.core.distill.pages import (
+from remembrancer.core.distill.diary import (
     CONTENT_CHARS_MAX,
     Page,
     closes,
+    days_of_week,
+    parse_label,
+    week_of,
+    write_page,
+)
+from remembrancer.core.distill.lines import Line
+from remembrancer.core.distill.nights import Night
+from remembrancer.core.distill.pages import (
     day_digest,
     day_page,
-    days_of_week,
     extract_of,
     grounded_night,
     grounded_text,
-    parse_label,
     rolled_by_rule,
     rolled_page,
-    week_of,
-    write_page,
 )
 from remembrancer.core.errors import InvalidInput
 

@@ -19,6 +19,8 @@ from remembrancer.core.moments import parse_bound
 from remembrancer.core.settings.decide import DEFAULTS as SETTINGS
 from remembrancer.core.values import JSON, Caller
 from remembrancer.ports.sql import Row
+from remembrancer.store import candidates as candidate_store
+from remembrancer.store import days as day_store
 from remembrancer.store import items as item_store
 from remembrancer.store import library as store
 from remembrancer.store import messages as message_store
@@ -65,7 +67,7 @@ async def memory_boot(
     )
     zone = zone_of(app, {**SETTINGS, **item_store.settings_of(setting_rows.rows)})
     start_ms, end_ms, daily_date = _window(app, zone, window)
-    counted, messages = await app.sql.read(
+    counted, messages, waiting, days = await app.sql.read(
         [
             message_store.window_count_statement(namespace, start_ms=start_ms, end_ms=end_ms),
             message_store.window_statement(
@@ -74,17 +76,19 @@ async def memory_boot(
                 end_ms=end_ms,
                 limit=MESSAGES_MAX if has_messages else 0,
             ),
+            candidate_store.count_statement(namespace, "pending"),
+            day_store.pages_statement(namespace, [daily_date]),
         ]
     )
     answer: Answer = {
         "digest": digest_view(digest.rows),
-        "daily_log": None,
+        "daily_log": day_store.brief_of(days.rows[0]) if days.rows else None,
         "precious": [quote.view for quote in reversed(store.quotes_of(precious.rows))],
         "glossary": [entry.view for entry in store.entries_of(entries.rows)],
         "longtail": [],
         "stats": {
             "today_raw_count": store.total_of(counted.rows),
-            "pending_candidates": 0,
+            "pending_candidates": store.total_of(waiting.rows),
             "memory_type_counts": _type_counts(types.rows),
             "precious_total": store.total_of(precious_count.rows),
         },

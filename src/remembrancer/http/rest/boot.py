@@ -11,6 +11,7 @@ from remembrancer.core import limits
 from remembrancer.http.answers import Answer
 from remembrancer.http.calls import Call
 from remembrancer.http.parsing import Query, Shape
+from remembrancer.http.rest.days import DayBrief
 from remembrancer.http.rest.library import EntryShape, PreciousShape
 from remembrancer.http.rest.names import Named
 from remembrancer.http.route_table import Route
@@ -76,7 +77,7 @@ class BootAnswer(Shape):
     """The boot pack; quotes and messages oldest first."""
 
     digest: DigestShape | None
-    daily_log: None = Field(description="No diary is kept yet.")
+    daily_log: DayBrief | None = Field(description="Yesterday's page of the diary.")
     precious: list[PreciousShape]
     glossary: list[EntryShape]
     longtail: list[str] = Field(description="The cold tier; empty so far.")

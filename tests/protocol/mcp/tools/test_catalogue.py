@@ -27,18 +27,21 @@ consolidate_memories load_context get_startup_context get_context_summary
 add_relation remove_relation item_history undo redo forget restore_item
 memory_search memory_list memory_get memory_delete memory_upsert memory_supersede memory_archive
 memory_export memory_create memory_boot memory_ingest memory_pin glossary_set digest_get digest_set
+memory_recall recall_explain
 """.split()
 OURS = {"get_artifact", "list_relations", "memory_restore"}
+OURS |= {"candidates_list", "candidate_decide"}
 OURS |= {"precious_list", "precious_remove", "glossary_list", "glossary_remove"}
 
 ESSENTIAL_TOKENS_MAX = 9_000
-ALL_TOKENS_MAX = 15_000
+ALL_TOKENS_MAX = 16_000
 INSTRUCTION_TOKENS_MAX = 200
 
 HIDDEN = {"memory_create"}
 """Tools in no toolset: the predecessor had them, and they refuse."""
 
 DESTRUCTIVE = {
+    "candidate_decide",
     "memory_delete",
     "delete_item",
     "delete_items",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.app.candidates.test_queue import waiting
 from tests.protocol.mcp.tools.agent import SERVER, Agent
 
 TASK, MEMORY, OTHER, GONE, LONG = "<task>", "<memory>", "<other>", "<gone>", "<artifact>"
-QUOTE = "<quote>"
+QUOTE, WAITING = "<quote>", "<candidate>"
 
 NO_EVENTS = {"mark_stale_candidates", "memory_ingest"}
 """Tools that may write without an event: nothing to mark; messages are not in the ledger."""
@@ -100,6 +101,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "glossary_remove": {"term": "黑话"},
     "digest_get": {},
     "digest_set": {"content": "喜欢喝茶"},
+    "candidates_list": {"status": "pending"},
+    "candidate_decide": {"id": WAITING, "action": "merge", "target_id": MEMORY},
 }
 
 
@@ -118,6 +121,7 @@ async def _prepared() -> tuple[Agent, dict[str, str]]:
     long = (await agent.call("create_item", title="long", content="字" * 10_001))["item"]
     names[LONG] = long["artifact_id"]
     names[QUOTE] = (await agent.call("memory_pin", content="永远记得"))["precious"]["id"]
+    names[WAITING] = await waiting(agent.bench, "读完红楼梦前八十回")
     await agent.call("glossary_set", term="黑话", definition="行话", aliases=["jargon"])
     await agent.call(
         "add_relation",

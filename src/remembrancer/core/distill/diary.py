@@ -1,0 +1,131 @@
+"""The record of a page of the diary: one a day, a week, a month; how it is named and shown.
+
+What a page says is `pages.py`. Every ring may import it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Final, Literal
+
+from remembrancer.core.errors import InvalidInput
+from remembrancer.core.ledger.changes import changes_between
+from remembrancer.core.ledger.events import Draft
+from remembrancer.core.redact.redaction import redact
+from remembrancer.core.text.graphemes import shorten
+from remembrancer.core.values import JSON
+
+PageKind = Literal["day", "week", "month"]
+"""What a page is about."""
+
+TITLE_CHARS_MAX: Final = 80
+"""Characters of a page's title. Our choice; a prompt asks for half."""
+
+SUMMARY_CHARS_MAX: Final = 1_200
+"""Characters of a page's summary. Our choice."""
+
+CONTENT_CHARS_MAX: Final = 20_000
+"""Characters of a page. Our choice; a day of ten batches has some 6,000."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of the diary.
+
+    *Shape:* `label` `2026-03-01`, `2026-W09` or `2026-03`; `starts_on` its first day; `content`
+    Markdown; `through_id` the last message that went into a day's page.
+    """
+
+    label: str
+    kind: PageKind
+    starts_on: str
+    title: str
+    summary: str
+    content: str
+    through_id: str | None = None
+
+    @property
+    def path(self) -> str:
+        """Where the page lies in a workspace."""
+        return f"logs/{self.label}.md"
+
+
+def write_page(present: Mapping[str, JSON], page: Page) -> Draft | None:
+    """Draft a page's new text; None when nothing changes.
+
+    *Promise:* instructions and secrets never come in: the sentences were checked, the rest is
+    redacted here.
+    """
+    after: dict[str, JSON] = {
+        "kind": page.kind,
+        "path": page.path,
+        "starts_on": page.starts_on,
+        "title": redact(shorten(page.title, TITLE_CHARS_MAX)),
+        "summary": redact(shorten(page.summary, SUMMARY_CHARS_MAX)),
+        "content": redact(shorten(page.content, CONTENT_CHARS_MAX)),
+        "through_id": page.through_id,
+    }
+    changes = changes_between(present, after)
+    return Draft("PageWritten", changes) if changes else None
+
+
+def parse_label(label: str) -> tuple[PageKind, str]:
+    """Return what a label names and its first day. *Raises:* InvalidInput."""
+    try:
+        if re.fullmatch(r"\d{4}-\d\d-\d\d", label):
+            return "day", date.fromisoformat(label).isoformat()
+        if re.fullmatch(r"\d{4}-W\d\d", label):
+            first = date.fromisocalendar(int(label[:4]), int(label[6:]), 1)
+            return "week", first.isoformat()
+        if re.fullmatch(r"\d{4}-\d\d", label):
+            return "month", date(int(label[:4]), int(label[5:]), 1).isoformat()
+    except ValueError:
+        pass  # a form without a day behind it, refused below
+    raise InvalidInput(
+        f"{label[:40]!r} names no page",
+        hint="a date such as 2026-03-01, a week 2026-W09 or a month 2026-03",
+        field="date",
+    )
+
+
+def week_of(day: str) -> str:
+    """Return the label of the ISO week of a date."""
+    year, week, _ = date.fromisoformat(day).isocalendar()
+    return f"{year:04}-W{week:02}"
+
+
+def days_of_week(label: str) -> list[str]:
+    """Return the dates of a week."""
+    first = date.fromisocalendar(int(label[:4]), int(label[6:]), 1)
+    return [(first + timedelta(days=number)).isoformat() for number in range(7)]
+
+
+def closes(day: str) -> list[tuple[PageKind, str]]:
+    """Return the week and the month that end with a date."""
+    found: list[tuple[PageKind, str]] = []
+    present = date.fromisoformat(day)
+    if present.isoweekday() == 7:
+        found.append(("week", week_of(day)))
+    if (present + timedelta(days=1)).day == 1:
+        found.append(("month", day[:7]))
+    return found
+
+
+def page_view(
+    label: str, fields: Mapping[str, JSON], *, updated_at: str, version: int
+) -> dict[str, JSON]:
+    """Return a page's answer form."""
+    return {
+        "date": label,
+        "kind": fields.get("kind"),
+        "path": fields.get("path"),
+        "starts_on": fields.get("starts_on"),
+        "title": fields.get("title") or "",
+        "summary": fields.get("summary") or "",
+        "content": fields.get("content") or "",
+        "version": version,
+        "updated_at": updated_at,
+    }
