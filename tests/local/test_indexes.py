@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -9,8 +10,10 @@ import pytest
 from tests.builders import id_of
 
 from remembrancer.app.items.write import create_item
+from remembrancer.app.vectors import composing
 from remembrancer.core.vectors.embedding import vector_id
 from remembrancer.local import indexes
+from remembrancer.local.backup import back_up, restore
 from remembrancer.local.embedder import ENCODER
 from remembrancer.local.folder import DataFolder
 from remembrancer.local.indexes import LocalIndexes
@@ -65,6 +68,34 @@ async def test_server_embeds_what_is_written_and_a_command_leaves_it(tmp_path: P
         [asked] = await local.app.embedder.embed(["咖啡猫叫什么名字？"])
         found = await local.app.vectors.query(VectorScope("default", "task"), asked, top=5)
         assert [one.id for one in found] == [vector_id("default", id_) for id_ in (first, second)]
+
+
+async def test_server_makes_lost_vectors_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = DataFolder(tmp_path / "data")
+    async with open_app(str(data.path), {}, is_server=True) as local:
+        await create_item(local.app, local.owner(), {"title": "我的猫叫拿铁"})
+        await local.runtime.drain()
+    for path in data.vector_files():
+        path.unlink()
+    monkeypatch.setattr(composing, "START_S", 0.0)
+    async with open_app(str(data.path), {}, is_server=True) as local:
+        assert local.app.vectors is not None
+        [work] = [task for task in asyncio.all_tasks() if task.get_name() == composing.TASK]
+        await work
+        assert (await local.app.vectors.describe()).count == 1
+
+
+async def test_restoring_deletes_the_vectors_of_the_store_it_replaces(tmp_path: Path) -> None:
+    data, copy = DataFolder(tmp_path / "data"), tmp_path / "copy.db"
+    async with open_app(str(data.path), {}, is_server=True) as local:
+        await create_item(local.app, local.owner(), {"title": "我的猫叫拿铁"})
+        await local.runtime.drain()
+    assert data.vector_files()
+    back_up(data, copy)
+    restore(data, copy, replace=True)
+    assert data.vector_files() == []
 
 
 @pytest.mark.parametrize("off", ["off", "missing"])

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from remembrancer.app.state import App
+from remembrancer.app.vectors.health import Backlog, backlog, backlog_statement, vector_reasons
 from remembrancer.core.errors import PlatformError
 from remembrancer.core.values import JSON
-from remembrancer.store import health
+from remembrancer.store import health, vector_models
 
 PROBE_KEY: Final = "health/probe"
 """The cache key that the check asks for; it need not exist."""
@@ -34,11 +35,22 @@ async def check_health(app: App) -> Health:
     *Promise:* one round trip to the database, one to the cache; writes nothing.
     """
     reasons: list[str] = []
-    ping, rebuild = await app.sql.read([health.ping_statement(), health.rebuild_statement()])
+    now = app.runtime.now_ms()
+    ping, rebuild, outbox, pauses = await app.sql.read(
+        [
+            health.ping_statement(),
+            health.rebuild_statement(),
+            backlog_statement(),
+            vector_models.pauses_statement(now),
+        ]
+    )
     position = ping.rows[0]["position"]
     assert not isinstance(position, bytes)
     if rebuild.rows:
         reasons.append("a rebuild has begun and not ended; run it again to go on")
+    waits = backlog(outbox, now)
+    vectors = vector_reasons(app, waits, vector_models.paused(pauses))
+    reasons += vectors
     cache = await _check_cache(app)
     if cache != "ok":
         reasons.append("the cache does not answer; reads are slower and still right")
@@ -49,8 +61,22 @@ async def check_health(app: App) -> Health:
             "store": {"status": "ok", "ledger_position": position or 0},
             "cache": {"status": cache},
             "rebuild": {"status": "unfinished" if rebuild.rows else "ok"},
+            "vectors": _vectors(app, waits, is_behind=bool(vectors)),
         },
     )
+
+
+def _vectors(app: App, waits: Backlog, *, is_behind: bool) -> dict[str, JSON]:
+    if app.vectors is None or app.embedder is None:
+        return {"status": "off", "waiting": waits.waiting}
+    return {
+        "status": "behind" if is_behind else "ok",
+        "model": app.embedder.model.name,
+        "dims": app.embedder.model.dims,
+        "waiting": waits.waiting,
+        "failing": waits.failing,
+        "oldest_age_s": waits.oldest_ms // 1_000,
+    }
 
 
 async def _check_cache(app: App) -> str:

@@ -1,7 +1,7 @@
 """A copy of the database while it is in use, and putting such a copy in its place.
 
-The copy is one file of SQLite's own, checked before it counts. The cache is no part of it: it is
-deleted on restoring, since its versions would be taken for those of the restored store. Only
+The copy is one file of SQLite's own, checked before it counts. Cache and vectors are no part of it:
+they are deleted on restoring, since they would be taken for those of the restored store. Only
 `local.transfer` imports it.
 """
 
@@ -70,7 +70,7 @@ def restore(
     with _translated(), _removed(fresh):
         events = _copy(source, fresh, progress)
         kept = _set_aside(folder.database, replace=replace)
-        for path in (folder.database, folder.cache):
+        for path in (folder.database, folder.cache, *folder.vector_files()):
             _unlink(path)
         fresh.replace(folder.database)
     return {"file": str(source), "events": events, "kept": None if kept is None else str(kept)}

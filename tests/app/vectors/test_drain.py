@@ -429,6 +429,15 @@ async def test_write_leaves_a_message_where_there_is_a_queue() -> None:
     await indexed.bench.runtime.drain()
 
 
+async def test_write_drains_here_beside_a_queue_where_it_shall() -> None:
+    indexed = make_indexed(runs_later=True)
+    indexed.app = replace(indexed.app, queue=RecordingQueue())
+    indexed.app.indexing.is_here = True
+    await memory(indexed, CAT)
+    await indexed.bench.runtime.drain()
+    assert await indexed.agrees()
+
+
 async def test_closing_lets_nothing_new_begin() -> None:
     indexed = make_indexed(runs_later=True)
     await memory(indexed, CAT)

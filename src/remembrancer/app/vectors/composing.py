@@ -5,10 +5,11 @@ At the edge bindings take this place. `local.wire` calls it.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Protocol
+from typing import Final, Protocol
 
 from remembrancer.app.models.embedding import make_embedder
 from remembrancer.app.state import App
@@ -39,16 +40,37 @@ class IndexSource(Protocol):
         ...
 
 
+START_S: Final = 2.0
+"""Seconds after which a server looks at its vectors: once it answers. Our choice."""
+
+TASK: Final = "keep indexed"
+"""The name of the task that does so."""
+
+
 @asynccontextmanager
 async def indexed(app: App, source: IndexSource) -> AsyncIterator[App]:
-    """Give the app embedder and index; at the end of the block, ask what runs to stop soon.
+    """Give the app embedder and index, keep them in order, and stop that when the block ends.
 
     *Raises:* InvalidInput for an embedder that cannot be set up as it is named.
     """
-    indexing = Indexing(is_eager=source.is_eager)
+    indexing = Indexing(is_eager=source.is_eager, is_here=True)
     embedder = make_embedder(app.settings, app.outbound, source.encoder)
     vectors = None if embedder is None else source.open(embedder.model)
+    made = replace(app, indexing=indexing, embedder=embedder, vectors=vectors)
+    work = asyncio.create_task(_keep(made), name=TASK) if source.is_eager else None
     try:
-        yield replace(app, indexing=indexing, embedder=embedder, vectors=vectors)
+        yield made
     finally:
         indexing.close()
+        if work is not None:
+            # It may be stopped anywhere, as if the process had been killed.
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
+
+
+async def _keep(app: App) -> None:
+    await asyncio.sleep(START_S)
+    # Only a server needs it, and not before it answers.
+    from remembrancer.app.vectors.start import keep_indexed  # noqa: PLC0415
+
+    await keep_indexed(app)

@@ -15,12 +15,13 @@ platform ends work after an answer after 30 seconds."""
 class Indexing:
     """The namespaces that wait for a drain, and whether one runs.
 
-    *Shape:* `is_eager` False starts nothing after a write: for a command that ends soon;
-    `is_closed` once the process is about to end.
+    *Shape:* `is_eager` False starts nothing after a write: for a command that ends soon; `is_here`
+    drains in this process also where there is a queue; `is_closed` once it is about to end.
     """
 
-    def __init__(self, *, is_eager: bool = True) -> None:
+    def __init__(self, *, is_eager: bool = True, is_here: bool = False) -> None:
         self.is_eager = is_eager
+        self.is_here = is_here
         self.is_closed = False
         self._waiting: dict[str, None] = {}
         self._running_until = 0

@@ -1,7 +1,7 @@
 """Starting a drain after a write: behind the answer, one for many writes.
 
-On one machine it runs in this process. Where there is a queue a message is left there. Either may
-be lost: the sweep of the cron finds what is left.
+On one machine it runs in this process. Elsewhere a message is left in the queue, if there is one.
+Either may be lost: the sweep of the cron finds what is left.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ def index_soon(app: App, namespace: str) -> None:
         return
     if not app.indexing.ask(namespace, app.runtime.now_ms()):
         return
-    app.runtime.run_later(_tell(app) if app.queue is not None else run_waiting(app))
+    is_here = app.queue is None or app.indexing.is_here
+    app.runtime.run_later(run_waiting(app) if is_here else _tell(app))
 
 
 async def run_waiting(app: App) -> None:

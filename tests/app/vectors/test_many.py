@@ -1,0 +1,79 @@
+"""Many at once: ten thousand imported items are embedded to the last, and all counts agree."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tests.app.indexing import make_indexed
+from tests.app.transfers import export
+from tests.builders import Bench
+
+from remembrancer.app.importing import import_ledger
+from remembrancer.app.vectors.health import vector_health
+from remembrancer.core.dates.zones import load_zone
+from remembrancer.core.ids import item_stream
+from remembrancer.core.items import decide
+from remembrancer.core.items.commands import Moment
+from remembrancer.core.ledger.events import SALT_BYTES, Head
+from remembrancer.local.connection import MEMORY
+from remembrancer.local.vectors import LocalVectors
+from remembrancer.ports.models import EmbeddingModel, Vector
+from remembrancer.store import ledger
+from remembrancer.store.ledger import StreamEdit
+
+MANY = 10_000
+BATCH = 400
+
+
+class Quick:
+    """An embedder that understands nothing at all, for many texts."""
+
+    model = EmbeddingModel("quick", 64)
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        digests = (hashlib.sha512(text.encode()).digest() for text in texts)
+        vectors = [[byte - 127.5 for byte in digest] for digest in digests]
+        return [tuple(value / math.hypot(*one) for value in one) for one in vectors]
+
+
+async def short_memories(count: int) -> list[bytes]:
+    """The export of so many short memories."""
+    bench = Bench()
+    moment = Moment(bench.runtime.now_ms(), load_zone("Asia/Shanghai"))
+    for start in range(0, count, BATCH):
+        edits = [
+            StreamEdit(
+                item_stream(bench.runtime.new_id("itm")),
+                Head(),
+                {},
+                (decide.create_item({"kind": "memory", "title": f"第{number}条"}, at=moment),),
+            )
+            for number in range(start, start + BATCH)
+        ]
+        salts = [bytes(SALT_BYTES)] * len(edits)
+        at_ms = moment.now_ms - 86_400_000
+        sealed, placed = ledger.place(edits, caller=bench.caller(), at_ms=at_ms, salts=salts)
+        await bench.sql.write(ledger.append(sealed, placed))
+    return await export(bench)
+
+
+async def test_ten_thousand_imported_items_drain_to_zero_and_agree() -> None:
+    lines = await short_memories(MANY)
+    indexed = make_indexed()
+    indexed.vectors.inner = LocalVectors(MEMORY, Quick.model, threads=0)
+    indexed.app = replace(indexed.app, embedder=Quick())
+    await import_ledger(indexed.app, lambda: lines)
+    [oldest] = await indexed.bench.rows("SELECT min(queued_at) AS at FROM vector_outbox")
+    assert oldest["at"] == indexed.bench.runtime.now_ms()
+    embedded = 0
+    while (done := await indexed.drain(limit=1_000))["embedded"]:
+        embedded += int(str(done["embedded"]))
+    assert (embedded, done["left"]) == (MANY, 0)
+    told = await vector_health(indexed.app, indexed.bench.caller(), pause=asyncio.sleep)
+    assert told["status"] == "ok", told["reasons"]
+    assert told["items"] == told["vectors"] == told["index_count"] == MANY
+    assert await indexed.agrees()
