@@ -6,12 +6,13 @@ over what was measured, so that a lost index shows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
 from tests.budgets.places import Operation, Place
+from tests.builders import NAMESPACE
 
 from remembrancer.app.context.load import get_context_summary, load_context
 from remembrancer.app.context.startup import get_startup_context
@@ -22,12 +23,20 @@ from remembrancer.app.items.read import get_item, list_items
 from remembrancer.app.items.states import delete_items, update_task_state
 from remembrancer.app.items.write import create_item, quick_capture, update_item
 from remembrancer.app.projects import get_project, get_project_timeline
+from remembrancer.app.recall.recall import PRECIOUS_COMPARED, recall
 from remembrancer.app.relations import add_relation, supersede_items
 from remembrancer.app.search import search_items
+from remembrancer.app.state import App
 from remembrancer.app.undo import undo
 from remembrancer.core.context.levels import ContextRequest
 from remembrancer.core.items.query import ItemQuery
+from remembrancer.core.limits import GLOSSARY_ENTRIES_MAX
 from remembrancer.core.values import Idempotency
+from remembrancer.core.vectors.embedding import vector_id
+from remembrancer.ports.models import Vector
+from remembrancer.ports.sql import Statement
+from remembrancer.ports.vectors import IndexState, VectorMatch, VectorRow, VectorScope
+from remembrancer.testing.models import HashingEmbedder
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +165,79 @@ async def search_common(place: Place) -> object:
     return await search_items(place.app, place.caller, "user")
 
 
+class Neighbours:
+    """A vector index to which some items are always near."""
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        self._ids = [vector_id(NAMESPACE, id_) for id_ in ids]
+
+    async def upsert(self, rows: Sequence[VectorRow]) -> None:
+        del rows
+
+    async def delete(self, ids: Sequence[str]) -> None:
+        del ids
+
+    async def query(self, scope: VectorScope, values: Vector, *, top: int) -> list[VectorMatch]:
+        del scope, values
+        return [VectorMatch(id_, 0.9 - place / 1_000) for place, id_ in enumerate(self._ids[:top])]
+
+    async def held(self, ids: Sequence[str]) -> set[str]:
+        return set(ids)
+
+    async def describe(self) -> IndexState:
+        return IndexState(HashingEmbedder().model, len(self._ids))
+
+
+def with_vectors(place: Place) -> App:
+    near = Neighbours(place.seeded.items[:: max(1, len(place.seeded.items) // 100)])
+    return replace(place.app, embedder=HashingEmbedder(), vectors=near)
+
+
+async def recalled(place: Place, message: str) -> object:
+    place.bench.runtime.discard()
+    place.start()
+    found = await recall(with_vectors(place), place.caller, message)
+    await place.bench.runtime.drain()
+    return found
+
+
+async def recall_common(place: Place) -> object:
+    return await recalled(place, "user 对花生过敏吗，喜欢什么时候开会")
+
+
+async def recall_rare(place: Place) -> object:
+    return await recalled(place, "阳台的番茄架是哪天买的？")
+
+
+_COUNTED = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)"
+
+_FULL_LIBRARY = (
+    (
+        (
+            f"{_COUNTED} INSERT OR IGNORE INTO glossary (namespace, id, name, term, aliases,"
+            " definition, examples, created_at, updated_at)"
+            " SELECT ?1, 'glo_' || i, 'term' || i, 'Term' || i, '[]', 'x', '[]', 0, 0 FROM n"
+        ),
+        GLOSSARY_ENTRIES_MAX,
+    ),
+    (
+        (
+            f"{_COUNTED} INSERT OR IGNORE INTO precious (namespace, id, content, sha256,"
+            " context_message_ids, source, created_at)"
+            " SELECT ?1, 'pcz_' || i, 'quote ' || i, CAST(i AS TEXT), '[]', 'human', 0 FROM n"
+        ),
+        2 * PRECIOUS_COMPARED,
+    ),
+)
+"""A glossary as large as may be, and more quotes than are looked at."""
+
+
+async def recall_by_full_library(place: Place) -> object:
+    statements = [Statement(sql, (NAMESPACE, count)) for sql, count in _FULL_LIBRARY]
+    await place.app.sql.write(statements)
+    return await recalled(place, "What does the user prefer, and is there a peanut allergy?")
+
+
 async def project_cached(place: Place) -> object:
     request = ContextRequest(level="project", project=place.projects[0])
     await load_context(place.app, place.caller, request)
@@ -258,6 +340,10 @@ DESIGNED: Final[Mapping[str, Budget]] = MappingProxyType(
         "update: two tags, project, topic": Budget(update, trips=3, read=30, written=40),
         "list as of a position, 50": Budget(list_past_position, trips=2, read=500),
         "list as of a time, 50": Budget(list_past_time, trips=2, read=500),
+        "recall, words of most items": Budget(
+            recall_common, trips=4, read=2_000, written=8, is_steady=False
+        ),
+        "recall, rare words": Budget(recall_rare, trips=4, read=2_000, written=8, is_steady=False),
     }
 )
 """Operation → budget of the design."""
@@ -281,9 +367,12 @@ OWN: Final[Mapping[str, Budget]] = MappingProxyType(
         ),
         "list of a rare tag, 50": Budget(list_tag, trips=1, read=1_500, is_steady=False),
         "one item with its relations": Budget(read_item, trips=1, read=15),
-        "search for rare words": Budget(search_rare, trips=2, read=1_500, is_steady=False),
+        "recall beside a full glossary": Budget(
+            recall_by_full_library, trips=4, read=2_000, written=8, is_steady=False
+        ),
+        "search for rare words": Budget(search_rare, trips=2, read=1_200, is_steady=False),
         "search for a word of most items": Budget(
-            search_common, trips=2, read=3_000, is_steady=False
+            search_common, trips=2, read=1_200, is_steady=False
         ),
         "project bundle, cached": Budget(project_cached, trips=1, read=4),
         "project bundle with history, fresh": Budget(project_fresh, trips=4, read=250),

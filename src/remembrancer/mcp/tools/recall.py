@@ -64,7 +64,7 @@ TOOLS: Final[tuple[Tool[App, Any], ...]] = (
             }
         ),
         scope="memory:read",
-        toolsets=_MEMORY,
+        toolsets=_MEMORY | {"essential"},
         read_only=True,
     ),
     Tool(

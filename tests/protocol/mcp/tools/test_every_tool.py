@@ -9,7 +9,7 @@ from tests.app.candidates.test_queue import waiting
 from tests.protocol.mcp.tools.agent import SERVER, Agent
 
 TASK, MEMORY, OTHER, GONE, LONG = "<task>", "<memory>", "<other>", "<gone>", "<artifact>"
-QUOTE, WAITING = "<quote>", "<candidate>"
+QUOTE, WAITING, RECALL = "<quote>", "<candidate>", "<recall>"
 
 NO_EVENTS = {"mark_stale_candidates", "memory_ingest"}
 """Tools that may write without an event: nothing to mark; messages are not in the ledger."""
@@ -83,6 +83,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "restore_item": {"id": "<deleted>"},
     "get_artifact": {"id": LONG, "limit": 10},
     "memory_search": {"query": "红楼梦", "min_score": 0.1},
+    "memory_recall": {"query": "红楼梦读完了吗", "k": 5},
+    "recall_explain": {"id": RECALL},
     "memory_list": {"status": "active", "limit": 1000},
     "memory_get": {"id": MEMORY},
     "memory_export": {},
@@ -122,6 +124,8 @@ async def _prepared() -> tuple[Agent, dict[str, str]]:
     names[LONG] = long["artifact_id"]
     names[QUOTE] = (await agent.call("memory_pin", content="永远记得"))["precious"]["id"]
     names[WAITING] = await waiting(agent.bench, "读完红楼梦前八十回")
+    names[RECALL] = (await agent.call("memory_recall", query="红楼梦"))["recall_id"]
+    await agent.bench.runtime.drain()
     await agent.call("glossary_set", term="黑话", definition="行话", aliases=["jargon"])
     await agent.call(
         "add_relation",
