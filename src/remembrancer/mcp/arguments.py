@@ -8,9 +8,9 @@ names of one argument and a number for a text are errors.
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Any, Final, TypeVar
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, ValidationError
@@ -98,7 +98,10 @@ def shown(value: object) -> str:
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """Return ` Did you mean …?` for the closest of the names, or nothing."""
-    close = difflib.get_close_matches(name, list(names), n=3, cutoff=0.6)
+    # Only a wrong name needs it.
+    close: list[str] = import_module("difflib").get_close_matches(
+        name, list(names), n=3, cutoff=0.6
+    )
     return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 
