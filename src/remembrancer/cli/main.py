@@ -18,6 +18,7 @@ from remembrancer.cli.context import context
 from remembrancer.cli.doctor import doctor, settings
 from remembrancer.cli.groups import RootGroup
 from remembrancer.cli.history import forget, history, redo, undo
+from remembrancer.cli.jobs import jobs
 from remembrancer.cli.keys import keys
 from remembrancer.cli.ledger import rebuild, verify
 from remembrancer.cli.mcp import mcp
@@ -75,6 +76,7 @@ _COMMANDS: Final[tuple[Callable[..., None] | tuple[str, typer.Typer], ...]] = (
     undo,
     redo,
     forget,
+    ("jobs", jobs),
     ("keys", keys),
     ("settings", settings),
     export,

@@ -103,9 +103,13 @@ class RemoteServer:
         finally:
             await response.aclose()
 
-    async def ask(self, method: str, path: str, body: Answer | None = None) -> Answer:
+    async def ask(
+        self, method: str, path: str, body: Answer | None = None, *, timeout_s: float = TIMEOUT_S
+    ) -> Answer:
         """Return the body of a REST answer. *Raises:* ours."""
-        request = self._client.build_request(method, f"{self._base}{path}", json=body)
+        request = self._client.build_request(
+            method, f"{self._base}{path}", json=body, timeout=timeout_s
+        )
         response = await self._sent(request)
         answer = self._decoded(response.text)
         if response.is_success:
