@@ -138,7 +138,7 @@ class AnthropicToOpenAI:
         self._is_started = True
         self.message_id = string_of(message.get("id"))
         self._usage.update(_present(message.get("usage")))
-        return [self._writer.delta({"role": "assistant", "content": ""})]
+        return [self._writer.start()]
 
     def _block_start(self, index: int, block: Body) -> list[bytes]:
         # A copy without what deltas will bring, so that a block can be told apart and kept.

@@ -27,6 +27,10 @@ class ChunkWriter:
         }
         self._wants_usage = wants_usage
 
+    def start(self) -> bytes:
+        """The first chunk, with the role."""
+        return self.delta({"role": "assistant", "content": ""})
+
     def delta(self, delta: Body, finish_reason: FinishReason | None = None) -> bytes:
         """A chunk with one choice."""
         choice: Body = {
