@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
+import operator
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from remembrancer.core.vectorcheck import (
     VECTOR_SCOPE_BYTES_MAX,
 )
 from remembrancer.local.connection import MEMORY
+from remembrancer.local.vector_array import NEAR_ROWS
 from remembrancer.local.vectors import LocalVectors
 from remembrancer.ports.models import EmbeddingModel
 from remembrancer.ports.vectors import VectorIndex, VectorMatch, VectorRow, VectorScope
@@ -42,6 +45,13 @@ def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VectorInde
     else:
         yield local
     local.close()
+
+
+def unit(chance: random.Random, dims: int) -> tuple[float, ...]:
+    """A vector of unit length, in any direction."""
+    values = [chance.gauss() for _ in range(dims)]
+    length = math.hypot(*values)
+    return tuple(value / length for value in values)
 
 
 def row(id_: str, values: tuple[float, ...] = EAST, scope: VectorScope = MINE) -> VectorRow:
@@ -203,6 +213,25 @@ async def test_any_writes_leave_what_a_dictionary_would_hold(
     scores = {id_: sum(a * b for a, b in zip(v, EAST, strict=True)) for id_, v in wanted.items()}
     best = sorted(scores, key=lambda id_: (-round(scores[id_], 5), id_))
     assert await ids_of(index) == best
+    index.close()
+
+
+async def test_nearest_among_many_are_those_that_a_plain_search_finds() -> None:
+    chance = random.Random(7)
+    dims, count = 96, NEAR_ROWS + 1_000
+    index = LocalVectors(MEMORY, EmbeddingModel("test", dims), threads=0)
+    rows = [row(f"v{number:05}", unit(chance, dims)) for number in range(count)]
+    for start in range(0, count, UPSERT_ROWS_MAX):
+        await index.upsert(rows[start : start + UPSERT_ROWS_MAX])
+    for _ in range(3):
+        asked = unit(chance, dims)
+        plain = {one.id: sum(map(operator.mul, one.values, asked)) for one in rows}
+        best = sorted(plain, key=lambda id_: -plain[id_])[:QUERY_TOP_MAX]
+        found = await index.query(MINE, asked, top=QUERY_TOP_MAX)
+        assert [match.id for match in found] == best
+        assert [match.score for match in found] == pytest.approx(
+            [plain[id_] for id_ in best], abs=1e-6
+        )
     index.close()
 
 

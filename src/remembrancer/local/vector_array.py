@@ -1,6 +1,9 @@
-"""One contiguous array of vectors with what they belong to: the one module that counts with numpy.
+"""Vectors in the memory of this process, small: the one module that counts with numpy.
 
-It knows no file and no thread; `local.vectors` gives it both.
+A vector is kept as a byte for each dimension, and as two bits for each, which is a sixth of what
+its floats take. The bits say which thousands of many vectors are near, the bytes which hundred of
+those; how near each is, and the order, comes from the floats, which whoever asks has in a file. It
+knows no file and no thread; `local.vectors` gives it both.
 """
 
 from __future__ import annotations
@@ -16,15 +19,34 @@ from remembrancer.local.blas import limit_threads
 Scope = tuple[str, str, str]
 """Namespace, kind and project; in a query, '' for kind or project stands for any."""
 
+Matrix = NDArray[np.float32]
+"""Vectors, one a row."""
+
+NEAR_ROWS: Final = 4_000
+"""Rows that the bits leave to the bytes. Source: of the nearest hundred among 100,000 vectors (of
+sentences, and of mixtures of two) all are among these, of 2,000 rows 99.7 %; measured on 60
+questions of the labelled sets."""
+
+SPARE_ROWS: Final = 28
+"""Rows beyond those asked for that the bytes leave to the floats. Our choice: a byte is wrong by a
+third of a thousandth of a cosine."""
+
 _ROWS_FIRST: Final = 256
 """Rows that are made room for at least."""
 
 _GROWTH: Final = 1.25
 """By how much the room grows when it is full: a fifth of it may lie idle, no more. Our choice."""
 
+_LEVEL: Final = 0.4
+"""Where the two bits divide the values, in their standard deviation. Source: as `NEAR_ROWS`; one
+bit for the sign keeps 99.5 % of the nearest hundred, as many rows."""
+
+_BYTE_MAX: Final = 127
+_WORD_BITS: Final = 64
+
 
 class VectorArray:
-    """Rows of floats in the order of their writing, holes filled by the last row.
+    """Rows in the order of their writing, holes filled by the last row.
 
     *Shape:* `room` rows are expected.
     """
@@ -32,7 +54,12 @@ class VectorArray:
     def __init__(self, dims: int, *, room: int = 0) -> None:
         limit_threads()
         room = max(room, _ROWS_FIRST)
-        self._rows: NDArray[np.float32] = np.zeros((room, dims), np.float32)
+        self._level = _LEVEL / dims**0.5
+        self._words = 2 * -(-dims // _WORD_BITS)
+        self._bytes: NDArray[np.int8] = np.zeros((room, dims), np.int8)
+        self._scales: NDArray[np.float32] = np.zeros(room, np.float32)
+        # One array for each word, so that a query reads them from end to end.
+        self._bits: NDArray[np.uint64] = np.zeros((self._words, room), np.uint64)
         self._codes: NDArray[np.int32] = np.zeros((room, 3), np.int32)
         self._names: dict[str, int] = {"": 0}
         self._ids: list[str] = []
@@ -48,28 +75,51 @@ class VectorArray:
         """Return a vector as it is kept in a file: little-endian 32-bit floats."""
         return np.asarray(values, "<f4").tobytes()
 
-    def from_bytes(self, floats: bytes) -> NDArray[np.float32]:
-        """Return the vector that was kept."""
-        return np.frombuffer(floats, "<f4").astype(np.float32, copy=False)
+    def put(self, rows: Sequence[tuple[str, Scope, bytes]]) -> None:
+        """Write rows, each over the one of the same id. *Shape:* id, scope, floats `as_bytes`."""
+        if not rows:
+            return
+        places = [self._place_of(id_) for id_, _, _ in rows]
+        floats = self._matrix([floats for _, _, floats in rows])
+        peaks = np.abs(floats).max(axis=1)
+        scales = np.where(peaks > 0, peaks, 1) / _BYTE_MAX
+        self._bytes[places] = np.rint(floats / scales[:, None]).astype(np.int8)
+        self._scales[places] = scales
+        self._bits[:, places] = self._bits_of(floats)
+        self._codes[places] = [
+            [self._names.setdefault(name, len(self._names)) for name in scope]
+            for _, scope, _ in rows
+        ]
 
-    def put(self, id_: str, scope: Scope, values: Sequence[float] | NDArray[np.float32]) -> None:
-        """Write a row, over the one of the same id."""
+    def _place_of(self, id_: str) -> int:
         place = self._places.get(id_)
         if place is None:
             place = len(self._ids)
-            if place == len(self._rows):
+            if place == len(self._bytes):
                 self._grow()
             self._ids.append(id_)
             self._places[id_] = place
-        self._rows[place] = values
-        self._codes[place] = [self._names.setdefault(name, len(self._names)) for name in scope]
+        return place
 
     def _grow(self) -> None:
-        added = int(len(self._rows) * (_GROWTH - 1)) + 1
-        self._rows = np.concatenate(
-            [self._rows, np.zeros((added, self._rows.shape[1]), np.float32)]
-        )
-        self._codes = np.concatenate([self._codes, np.zeros((added, 3), np.int32)])
+        added = int(len(self._bytes) * (_GROWTH - 1)) + 1
+        self._bytes = np.pad(self._bytes, ((0, added), (0, 0)))
+        self._scales = np.pad(self._scales, (0, added))
+        self._bits = np.pad(self._bits, ((0, 0), (0, added)))
+        self._codes = np.pad(self._codes, ((0, added), (0, 0)))
+
+    def _matrix(self, rows: Sequence[bytes]) -> Matrix:
+        flat = np.frombuffer(b"".join(rows), "<f4").astype(np.float32, copy=False)
+        return flat.reshape(len(rows), -1)
+
+    def _bits_of(self, floats: Matrix) -> NDArray[np.uint64]:
+        """Return two bits for each value: is it over the level, is it over minus the level."""
+        room = self._words // 2 * _WORD_BITS - floats.shape[1]
+        halves = [
+            np.packbits(np.pad(floats > level, ((0, 0), (0, room))), axis=1).view(np.uint64)
+            for level in (self._level, -self._level)
+        ]
+        return np.concatenate(halves, axis=1).T
 
     def remove(self, id_: str) -> None:
         """Take a row out; the last row takes its place."""
@@ -79,25 +129,54 @@ class VectorArray:
         last = self._ids.pop()
         if last != id_:
             end = len(self._ids)
-            self._rows[place], self._codes[place] = self._rows[end], self._codes[end]
+            self._bytes[place], self._scales[place] = self._bytes[end], self._scales[end]
+            self._bits[:, place], self._codes[place] = self._bits[:, end], self._codes[end]
             self._ids[place], self._places[last] = last, place
 
-    def nearest(self, scope: Scope, values: Sequence[float], top: int) -> list[tuple[str, float]]:
-        """Return (id, cosine) of the nearest rows of a scope, equal ones by id."""
+    def near(self, scope: Scope, values: Sequence[float], top: int) -> list[str]:
+        """Return the ids of the rows of a scope among which the nearest `top` are, and a few."""
+        inside = self._inside(scope)
+        if inside is None:
+            return []
+        asked = np.asarray(values, np.float32)
+        if len(inside) > NEAR_ROWS:
+            inside = self._nearest_by_bits(inside, asked)
+        scores = (self._bytes[inside].astype(np.float32) @ asked) * self._scales[inside]
+        wanted = top + SPARE_ROWS
+        if len(inside) > wanted:
+            # All that are as near as the last of the best, so that the ids decide among equals.
+            least = np.partition(scores, -wanted)[-wanted]
+            inside, scores = inside[scores >= least], scores[scores >= least]
+        found = zip((-scores).tolist(), (self._ids[place] for place in inside), strict=True)
+        return [id_ for _, id_ in sorted(found)[:wanted]]
+
+    def _inside(self, scope: Scope) -> NDArray[np.intp] | None:
         count = len(self._ids)
         codes = [self._names.get(name) for name in scope]
         if not count or None in codes:
-            return []
+            return None
         is_inside = self._codes[:count, 0] == codes[0]
         for column in (1, 2):
             if scope[column]:
                 is_inside &= self._codes[:count, column] == codes[column]
-        scores = self._rows[:count] @ np.asarray(values, np.float32)
-        inside = np.flatnonzero(is_inside)
-        if len(inside) > top:
-            # All that are as near as the last of the best, so that the ids decide among equals.
-            least = np.partition(scores[inside], -top)[-top]
-            inside = inside[scores[inside] >= least]
-        found = [(self._ids[place], float(scores[place])) for place in inside.tolist()]
-        found.sort(key=lambda pair: (-pair[1], pair[0]))
-        return found[:top]
+        return np.flatnonzero(is_inside)
+
+    def _nearest_by_bits(self, inside: NDArray[np.intp], asked: Matrix) -> NDArray[np.intp]:
+        wanted = self._bits_of(asked[None, :])[:, 0]
+        apart = np.zeros(len(self._ids), np.uint16)
+        for word, bits in zip(wanted, self._bits, strict=True):
+            apart += np.bitwise_count(bits[: len(apart)] ^ word)
+        some = apart[inside]
+        counts = np.cumsum(np.bincount(some))
+        farthest = int(np.searchsorted(counts, NEAR_ROWS))
+        return inside[some <= farthest]
+
+    def ranked(
+        self, found: Sequence[tuple[str, bytes]], values: Sequence[float], top: int
+    ) -> list[tuple[str, float]]:
+        """Return (id, cosine) of rows with their floats, the nearest first, equal ones by id."""
+        if not found:
+            return []
+        scores = self._matrix([floats for _, floats in found]) @ np.asarray(values, np.float32)
+        pairs = zip(scores.tolist(), (id_ for id_, _ in found), strict=True)
+        return [(id_, score) for score, id_ in sorted(pairs, key=lambda x: (-x[0], x[1]))[:top]]

@@ -1,12 +1,14 @@
-"""The vector port on one machine: exact search over one contiguous array, kept in a small file.
+"""The vector port on one machine: a search over an array in memory, and its floats in a file.
 
 The array is filled from the file at the first call and follows every write; a file that another
 process has written is read again. Like the cache, it is derived and is made anew when it is
-broken. Nothing is approximated and nothing is ranked. `local.wire` imports it.
+broken. Cosines are exact: what the array finds near is read from the file and measured there.
+Nothing is ranked by anything else. `local.wire` imports it.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import weakref
 from collections.abc import Callable, Sequence
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from remembrancer.local.vector_array import VectorArray
 
 T = TypeVar("T")
+
+READ_ROWS: Final = 1_000
+"""Rows that are read from the file at a time: two megabytes. Our choice."""
 
 VECTORS_WAIT_S: Final = 5.0
 """Seconds to wait for another process that writes. Our choice."""
@@ -73,15 +78,15 @@ class LocalVectors:
 
         def keep(raw: sqlite3.Connection) -> None:
             array = self._current(raw)
+            kept = [(row.id, _scope_values(row.scope), array.as_bytes(row.values)) for row in rows]
             raw.execute("BEGIN IMMEDIATE")
             raw.executemany(
                 "INSERT OR REPLACE INTO vectors_1(id, namespace, kind, project, floats)"
                 " VALUES (?, ?, ?, ?, ?)",
-                [(row.id, *_scope_values(row.scope), array.as_bytes(row.values)) for row in rows],
+                [(id_, *scope, floats) for id_, scope, floats in kept],
             )
             raw.execute("COMMIT")
-            for row in rows:
-                array.put(row.id, _scope_values(row.scope), row.values)
+            array.put(list({row[0]: row for row in kept}.values()))
 
         await self._run(keep)
 
@@ -102,13 +107,21 @@ class LocalVectors:
         await self._run(remove)
 
     async def query(self, scope: VectorScope, values: Vector, *, top: int) -> list[VectorMatch]:
-        """Return the nearest vectors, by one multiplication over all."""
+        """Return the nearest vectors: those that the array finds near, measured by their floats."""
         check_top(top)
         check_values(values, self._model.dims)
-        found = await self._run(
-            lambda raw: self._current(raw).nearest(_scope_values(scope), values, top)
-        )
-        return [VectorMatch(id_, score) for id_, score in found]
+
+        def nearest(raw: sqlite3.Connection) -> list[tuple[str, float]]:
+            array = self._current(raw)
+            near = array.near(_scope_values(scope), values, top)
+            found = raw.execute(
+                "SELECT v.id, v.floats FROM json_each(?) AS j"
+                " CROSS JOIN vectors_1 AS v ON v.id = j.value",
+                (json.dumps(near),),
+            )
+            return array.ranked(found.fetchall(), values, top)
+
+        return [VectorMatch(id_, score) for id_, score in await self._run(nearest)]
 
     async def held(self, ids: Sequence[str]) -> set[str]:
         """Return which of the ids have a vector."""
@@ -174,10 +187,14 @@ class LocalVectors:
 
             [room] = raw.execute("SELECT count(*) FROM vectors_1").fetchone()
             array = VectorArray(self._model.dims, room=int(room))
-            for id_, *scope, floats in raw.execute(
-                "SELECT id, namespace, kind, project, floats FROM vectors_1 ORDER BY id"
-            ):
-                array.put(id_, (scope[0], scope[1], scope[2]), array.from_bytes(floats))
+            stored = raw.execute("SELECT id, namespace, kind, project, floats FROM vectors_1")
+            while rows := stored.fetchmany(READ_ROWS):
+                array.put(
+                    [
+                        (id_, (space, kind, project), floats)
+                        for id_, space, kind, project, floats in rows
+                    ]
+                )
             self._array, self._seen = array, version
         return self._array
 
