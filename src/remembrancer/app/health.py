@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from remembrancer.app.jobs.health import job_health, job_statements
 from remembrancer.app.state import App
 from remembrancer.app.vectors.health import Backlog, backlog, backlog_statement, vector_reasons
 from remembrancer.core.errors import PlatformError
@@ -36,12 +37,13 @@ async def check_health(app: App) -> Health:
     """
     reasons: list[str] = []
     now = app.runtime.now_ms()
-    ping, rebuild, outbox, pauses = await app.sql.read(
+    ping, rebuild, outbox, pauses, *jobs = await app.sql.read(
         [
             health.ping_statement(),
             health.rebuild_statement(),
             backlog_statement(),
             vector_models.pauses_statement(now),
+            *job_statements(),
         ]
     )
     position = ping.rows[0]["position"]
@@ -51,6 +53,8 @@ async def check_health(app: App) -> Health:
     waits = backlog(outbox, now)
     vectors = vector_reasons(app, waits, vector_models.paused(pauses))
     reasons += vectors
+    work = job_health(app, jobs, now)
+    reasons += work.reasons
     cache = await _check_cache(app)
     if cache != "ok":
         reasons.append("the cache does not answer; reads are slower and still right")
@@ -61,6 +65,7 @@ async def check_health(app: App) -> Health:
             "store": {"status": "ok", "ledger_position": position or 0},
             "cache": {"status": cache},
             "rebuild": {"status": "unfinished" if rebuild.rows else "ok"},
+            "jobs": work.details,
             "vectors": _vectors(app, waits, is_behind=bool(vectors)),
         },
     )
