@@ -85,6 +85,7 @@ AREAS: Final = (
         "/anthropic/v1/messages/count_tokens",
         "/v1/messages/count_tokens",
     ),
+    _rest("cache", "/v1/cache/{bucket}/{key:path}"),
     _rest("messages", "/v1/ingest/messages", "/v1/memories/ingest", "/v1/messages/ingest"),
     _rest(
         "context",

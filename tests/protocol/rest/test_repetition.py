@@ -56,6 +56,8 @@ WRITING: dict[str, tuple[str, dict[str, Any] | None]] = {
     ),
     "create_key": ("/v1/keys", {"name": "n", "scopes": ["memory:read"]}),
     "revoke_key": ("/v1/keys/{key}", None),
+    "put_cache_entry": ("/v1/cache/桶/键", {"value": [1]}),
+    "delete_cache_entry": ("/v1/cache/b/kept", None),
     "save_memory": ("/v1/memories", {"content": "喜欢喝茶", "fact_key": "profile:tea"}),
     "update_memory": ("/v1/memories/{memory}", {"content": "喜欢绿茶"}),
     "delete_memory": ("/v1/memories/{memory}", None),
