@@ -89,7 +89,7 @@ class AnthropicSpeech:
     def whole(self, target: Target, name: ReplyName, status: int, raw: bytes) -> Whole:
         """Return a whole answer byte for byte."""
         del target, name
-        return Whole(status, raw, {})
+        return Whole(status, raw)
 
     def told(self, raw: bytes, *, is_stream: bool) -> Reply:
         """Return what a reply said."""

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Final
 
-from remembrancer.app.gateway.forms import ReplyName, StreamTranslator, Thinking
+from remembrancer.app.gateway.forms import EVENT_STREAM, ReplyName, StreamTranslator, Thinking
 from remembrancer.app.gateway.keeping import Outcome, keep_turn
 from remembrancer.app.gateway.memory import Asked, Given, give, keep_block
 from remembrancer.app.gateway.relaying import (
@@ -33,9 +33,6 @@ from remembrancer.ports.outbound import OutboundAnswer
 
 SAVING_S_MAX: Final = 0.15
 """Seconds that the answer's headers wait for what is saved at once. Source: DESIGN section 5."""
-
-EVENT_STREAM: Final = "text/event-stream"
-"""The media type of a stream of events."""
 
 FAULTS_FROM: Final = 400
 """The lowest status of an answer that is no reply. Source: RFC 9110."""
@@ -140,8 +137,9 @@ class _Exchange:
             await self._keep_thinking(whole.thinking)
             self._heard.add(whole.body)
             self._heard.is_ended = True
+            self._is_stream = whole.media_type == EVENT_STREAM
             self._keep_later()
-            kind = [("content-type", "application/json")] if whole.body is not raw else []
+            kind = [("content-type", whole.media_type)] if whole.body is not raw else []
             return Relayed(
                 status=whole.status, headers=_merged(passed, kind, headers), body=whole.body
             )

@@ -6,8 +6,8 @@ The translations themselves are `core.chat`'s. It sends nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Final, Protocol
 
 from remembrancer.app.gateway.routing import Target
 from remembrancer.app.settings import Settings
@@ -21,7 +21,16 @@ from remembrancer.core.chat.anthropic_stream import (
 from remembrancer.core.chat.shapes import Body, read_object, write_json
 from remembrancer.core.chat.sse import SseEvent
 from remembrancer.core.chat.usage import Usage
+from remembrancer.core.chat.workers_ai import (
+    WorkersAIToOpenAI,
+    from_workers_ai,
+    to_workers_ai,
+    workers_ai_error_to_openai,
+)
 from remembrancer.core.errors import UpstreamFailed
+
+EVENT_STREAM: Final = "text/event-stream"
+"""The media type of a stream of events."""
 
 Thinking = dict[str, list[Body]]
 """Id of a tool call → the thinking blocks before it, as they must be sent back."""
@@ -47,6 +56,8 @@ def write_request(
         translated = to_anthropic(body, model=target.model, options=options)
         notes = tuple(note.field for note in translated.notes)
         return Written(write_json(translated.body).encode(), notes)
+    if target.form == "workers_ai":
+        return Written(write_json(to_workers_ai(body)).encode())
     return Written(write_json({**body, "model": target.model}).encode())
 
 
@@ -98,34 +109,55 @@ class ReplyName:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A whole reply in OpenAI's form, and the thinking that belongs to its calls."""
+    """A whole reply in the client's form, and the thinking that belongs to its calls."""
 
     status: int
     body: bytes
-    thinking: Thinking
+    media_type: str = "application/json"
+    thinking: Thinking = field(default_factory=dict)
 
 
-def translator_for(target: Target, name: ReplyName) -> AnthropicToOpenAI | None:
+def translator_for(target: Target, name: ReplyName) -> StreamTranslator | None:
     """Return what translates a target's stream; None when it is in OpenAI's form already."""
-    if target.form == "anthropic":
-        return AnthropicToOpenAI(
-            model_name=name.model, id=name.id, created=name.created, wants_usage=name.wants_usage
-        )
-    return None
+    if target.form == "openai":
+        return None
+    translator = AnthropicToOpenAI if target.form == "anthropic" else WorkersAIToOpenAI
+    return translator(
+        model_name=name.model, id=name.id, created=name.created, wants_usage=name.wants_usage
+    )
 
 
-def translate_whole(target: Target, name: ReplyName, status: int, raw: bytes) -> Whole:
+def translate_whole(
+    target: Target, name: ReplyName, status: int, raw: bytes, *, is_stream: bool = False
+) -> Whole:
     """Return a whole answer, a reply or an error, in OpenAI's form.
 
-    *Raises:* UpstreamFailed: a reply that is no JSON.
+    *Shape:* `is_stream` when the client asked for a stream: some models of Workers AI answer
+    whole all the same. *Raises:* UpstreamFailed: a reply that is no JSON.
     """
     if target.form == "openai":
-        return Whole(status, raw, {})
-    value = read_object(raw.decode(errors="replace"))
+        return Whole(status, raw)
+    text = raw.decode(errors="replace")
+    value = read_object(text)
     if status >= 400:
-        status, error = anthropic_error_to_openai(status, value)
-        return Whole(status, write_json(error).encode(), {})
+        translate = (
+            anthropic_error_to_openai if target.form == "anthropic" else workers_ai_error_to_openai
+        )
+        status, error = translate(status, text if value is None else value)
+        return Whole(status, write_json(error).encode())
     if value is None:
         raise UpstreamFailed("the upstream's answer is not JSON", hint="try again")
+    if target.form == "workers_ai":
+        return _whole_of_workers_ai(name, status, value, is_stream=is_stream)
     reply = from_anthropic_message(value, model_name=name.model, id=name.id, created=name.created)
-    return Whole(status, write_json(reply).encode(), thinking_before_calls(value))
+    return Whole(status, write_json(reply).encode(), thinking=thinking_before_calls(value))
+
+
+def _whole_of_workers_ai(name: ReplyName, status: int, value: Body, *, is_stream: bool) -> Whole:
+    if is_stream:
+        translator = WorkersAIToOpenAI(
+            model_name=name.model, id=name.id, created=name.created, wants_usage=name.wants_usage
+        )
+        return Whole(status, b"".join(translator.feed_json(value)), EVENT_STREAM)
+    reply = from_workers_ai(value, model_name=name.model, id=name.id, created=name.created)
+    return Whole(status, write_json(reply).encode())

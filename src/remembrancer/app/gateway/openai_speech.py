@@ -80,7 +80,7 @@ class OpenAISpeech:
 
     def whole(self, target: Target, name: ReplyName, status: int, raw: bytes) -> Whole:
         """Return a whole answer in OpenAI's form; one that has it already byte for byte."""
-        return translate_whole(target, name, status, raw)
+        return translate_whole(target, name, status, raw, is_stream=self.view.is_stream)
 
     def told(self, raw: bytes, *, is_stream: bool) -> Reply:
         """Return what a reply said."""
