@@ -25,7 +25,7 @@ SMALL = EmbeddingModel("workers-ai/@cf/baai/bge-small-en-v1.5", 3)
 OTHER = EmbeddingModel("workers-ai/@cf/baai/bge-small-en-v1.5", 4)
 
 
-async def test_each_model_has_a_file_of_its_own_until_it_is_dropped(tmp_path: Path) -> None:
+async def test_each_model_has_a_file_of_its_own_until_only_one_is_kept(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
     opened = LocalIndexes(folder, threads=0)
     row = VectorRow("a", VectorScope("default"), (1.0, 0.0, 0.0))
@@ -33,12 +33,14 @@ async def test_each_model_has_a_file_of_its_own_until_it_is_dropped(tmp_path: Pa
     assert (await opened.open(OTHER).describe()).count == 0
     names = {path.name for path in folder.vector_files() if path.suffix == ".db"}
     assert len(names) == 2 and all("bge-small" in name for name in names)
-    opened.drop(OTHER)
+    opened.keep_only(SMALL)
+    assert {path.suffix for path in folder.vector_files()} >= {".db"}
     opened.close()
+    [kept] = [path for path in folder.vector_files() if path.suffix == ".db"]
     again = LocalIndexes(folder, threads=0)
     assert (await again.open(SMALL).describe()).count == 1
-    again.drop(SMALL)
-    assert folder.vector_files() == []
+    again.keep_only(OTHER)
+    assert not kept.exists()
     again.close()
 
 

@@ -52,14 +52,14 @@ class LocalIndexes:
             self._opened[model] = LocalVectors(path, model, threads=self._threads)
         return self._opened[model]
 
-    def drop(self, model: EmbeddingModel) -> None:
-        """Close the index of a model and delete its file."""
-        opened = self._opened.pop(model, None)
-        if opened is not None:
-            opened.close()
-        path = self._path(model)
-        for suffix in ("", "-wal", "-shm", "-journal"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
+    def keep_only(self, model: EmbeddingModel) -> None:
+        """Close the indexes of other models and delete their files."""
+        for other in [each for each in self._opened if each != model]:
+            self._opened.pop(other).close()
+        kept = self._path(model).name
+        for path in self._folder.vector_files():
+            if not path.name.startswith(kept):
+                path.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Wait for what is running and close every file."""

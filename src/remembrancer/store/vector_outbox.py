@@ -100,18 +100,27 @@ def due_statement(namespace: str | None, now_ms: int, limit: int) -> Statement:
 
     *Promise:* reads as many rows as it gives, and those before them that wait for another try.
     """
-    start = f"substr(i.content, 1, {EMBED_CHARS_MAX})"
     return Statement(
-        "SELECT o.namespace, o.item_id, o.version, o.attempts, i.version AS item_version, i.kind,"
-        f" i.state, i.title, {start} AS content, i.tags, i.artifact_id, i.project_id, i.topic_id,"
-        " p.name AS project, t.name AS topic FROM (SELECT * FROM vector_outbox"
-        f" WHERE is_gone = 0{_within(namespace)} AND not_before <= ?2"
-        " ORDER BY namespace, item_id LIMIT ?3) AS o"
-        " LEFT JOIN items AS i ON i.namespace = o.namespace AND i.id = o.item_id"
-        " LEFT JOIN projects AS p ON p.namespace = o.namespace AND p.id = i.project_id"
-        " LEFT JOIN topics AS t ON t.namespace = o.namespace AND t.id = i.topic_id",
+        f"SELECT o.namespace, o.item_id, o.version, o.attempts, {ITEM_COLUMNS}"
+        f" FROM (SELECT * FROM vector_outbox WHERE is_gone = 0{_within(namespace)}"
+        " AND not_before <= ?2 ORDER BY namespace, item_id LIMIT ?3) AS o"
+        f" LEFT JOIN items AS i ON i.namespace = o.namespace AND i.id = o.item_id {OWNERS}",
         (namespace, now_ms, limit),
     )
+
+
+ITEM_COLUMNS: Final = (
+    f"i.version AS item_version, i.kind, i.state, i.title, substr(i.content, 1, {EMBED_CHARS_MAX})"
+    " AS content, i.tags, i.artifact_id, i.project_id, i.topic_id, p.name AS project,"
+    " t.name AS topic"
+)
+"""What is embedded of `items AS i` and its `OWNERS`."""
+
+OWNERS: Final = (
+    "LEFT JOIN projects AS p ON p.namespace = i.namespace AND p.id = i.project_id"
+    " LEFT JOIN topics AS t ON t.namespace = i.namespace AND t.id = i.topic_id"
+)
+"""The project and the topic of `items AS i`."""
 
 
 def _within(namespace: str | None) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from remembrancer.app.state import App
-from remembrancer.app.vectors.index import described
+from remembrancer.app.vectors.index import described, next_pair
 from remembrancer.core.dates import format_iso
 from remembrancer.core.errors import LimitExceeded, PlatformError
 from remembrancer.core.values import JSON, Caller
@@ -157,9 +157,10 @@ async def _count(index: VectorIndex, reasons: list[str]) -> int | None:
 
 async def _next(app: App) -> dict[str, JSON] | None:
     """Return how far the index of the next model is; None when there is none."""
-    if app.embedder_next is None or app.vectors_next is None:
+    pair = next_pair(app)
+    if pair is None:
         return None
-    model = app.embedder_next.model
+    model = pair[0].model
     wanted, booked = await app.sql.read(
         [store.wanted_statement(None), store.booked_statement(None, models.label_of(model))]
     )

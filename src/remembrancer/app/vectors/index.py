@@ -6,7 +6,7 @@ only when its vector is written and nothing was changed meanwhile. Queries are n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,6 +26,7 @@ from remembrancer.ports.sql import Statement
 from remembrancer.ports.vectors import VectorIndex, VectorRow, VectorScope
 from remembrancer.store import vector_models as models
 from remembrancer.store import vector_outbox as store
+from remembrancer.store.vector_models import ModelState
 from remembrancer.store.vector_outbox import Waiting
 
 DRAIN_ROWS: Final = 500
@@ -67,7 +68,7 @@ async def drain_outbox(
     beside the rows instead. *Promise:* safe to repeat, beside another drain as well.
     """
     run = _Run(app, namespace, limit)
-    if run.indexes:
+    if app.vectors is not None:
         await run.drain()
     [counted] = await app.sql.read([store.left_statement(namespace, limits.COUNT_MAX)])
     return {
@@ -77,6 +78,27 @@ async def drain_outbox(
         "postponed": run.postponed,
         "left": int(str(counted.rows[0]["count"])),
     }
+
+
+def next_pair(app: App) -> tuple[Embedder, VectorIndex] | None:
+    """Return embedder and index of the model that is to answer next; None when there is none."""
+    if app.embedder_next is None or app.vectors_next is None:
+        return None
+    if app.embedder is not None and app.embedder.model == app.embedder_next.model:
+        return None  # it answers already
+    return app.embedder_next, app.vectors_next
+
+
+async def write_vectors(embedder: Embedder, index: VectorIndex, rows: Sequence[Waiting]) -> None:
+    """Embed items and write their vectors. *Raises:* what embedder and index do."""
+    values = await embedder.embed([text_of(row) for row in rows])
+    await index.upsert([vector_row(row, vector) for row, vector in zip(rows, values, strict=True)])
+
+
+def pause_of(error: LimitExceeded) -> int:
+    """Return for how many milliseconds a model is left alone whose quota is spent."""
+    asked = error.details.get("retry_after_ms")
+    return min(asked, PAUSE_MS_MAX) if isinstance(asked, int) and asked > 0 else PAUSE_MS
 
 
 def vector_row(row: Waiting, values: Sequence[float]) -> VectorRow:
@@ -115,7 +137,9 @@ class _Run:
 
     @property
     def indexes(self) -> list[VectorIndex]:
-        return [each for each in (self.app.vectors, self.app.vectors_next) if each is not None]
+        pair = next_pair(self.app)
+        found = [self.app.vectors, None if pair is None else pair[1]]
+        return [each for each in found if each is not None]
 
     @property
     def is_over(self) -> bool:
@@ -124,20 +148,24 @@ class _Run:
     async def drain(self) -> None:
         while self.room > 0 and not self.is_over:
             now = self.app.runtime.now_ms()
-            gone, due, pauses = await self.app.sql.read(
+            gone, due, known = await self.app.sql.read(
                 [
                     store.gone_statement(self.namespace, now, min(self.room, store.GONE_ROWS_MAX)),
                     store.due_statement(self.namespace, now, min(self.room, EMBED_TEXTS_MAX)),
-                    models.pauses_statement(now),
+                    models.states_statement(),
                 ]
             )
+            states = models.states(known)
+            if self._is_outdated(states):
+                return
+            paused = {label for label, state in states.items() if state.paused_until > now}
             removals, wanted = store.waiting(gone), store.waiting(due)
             removals += [row for row in wanted if not _is_embedded(row)]
             texts = [row for row in wanted if _is_embedded(row)]
             self.room -= len(removals)
             if removals:
                 await self._remove(removals)
-            if not await self._embed(texts, models.paused(pauses)) and not removals:
+            if not await self._embed(texts, paused) and not removals:
                 return
 
     async def _remove(self, rows: list[Waiting]) -> None:
@@ -173,9 +201,8 @@ class _Run:
     async def _embed_batch(
         self, embedder: Embedder, vectors: VectorIndex, rows: list[Waiting]
     ) -> None:
-        texts = [text_of(row) for row in rows]
         try:
-            await _write(embedder, vectors, rows, texts)
+            await write_vectors(embedder, vectors, rows)
         except LimitExceeded as error:
             await self._pause(embedder, error)
             self.postponed += len(rows)
@@ -183,28 +210,33 @@ class _Run:
         except (PlatformError, InvalidInput) as error:
             await self._fail(rows, error)
             return
-        noted = await self._embed_next(rows, texts)
+        noted = await self._embed_next(rows)
         label, now = models.label_of(embedder.model), self.app.runtime.now_ms()
         await self.app.sql.write([*noted, *store.embedded_statements(rows, label, now)])
         self.embedded += len(rows)
 
-    async def _embed_next(self, rows: list[Waiting], texts: list[str]) -> list[Statement]:
+    async def _embed_next(self, rows: list[Waiting]) -> list[Statement]:
         """Keep the index of the next model up to date; what fails there, its filling repeats."""
-        embedder, vectors = self.app.embedder_next, self.app.vectors_next
-        if embedder is None or vectors is None:
+        pair = next_pair(self.app)
+        if pair is None:
             return []
-        label = models.label_of(embedder.model)
+        label = models.label_of(pair[0].model)
         try:
-            await _write(embedder, vectors, rows, texts)
+            await write_vectors(*pair, rows)
         except (PlatformError, LimitExceeded, InvalidInput):
             return [store.unnoted_statement(rows, label)]
         return [store.noted_statement(rows, label)]
 
+    def _is_outdated(self, states: Mapping[str, ModelState]) -> bool:
+        """Tell whether another process has changed over to a model that this one does not know."""
+        serving = models.serving(states)
+        known = [self.app.embedder, self.app.embedder_next]
+        labels = {models.label_of(each.model) for each in known if each is not None}
+        return bool(labels) and serving is not None and serving not in labels
+
     async def _pause(self, embedder: Embedder, error: LimitExceeded) -> None:
         self.is_paused = True
-        asked = error.details.get("retry_after_ms")
-        pause = min(asked, PAUSE_MS_MAX) if isinstance(asked, int) and asked > 0 else PAUSE_MS
-        until = self.app.runtime.now_ms() + pause
+        until = self.app.runtime.now_ms() + pause_of(error)
         label = models.label_of(embedder.model)
         await self.app.sql.write([models.pause_statement(label, until, described(error))])
 
@@ -214,15 +246,6 @@ class _Run:
         now = self.app.runtime.now_ms()
         again = [(row, now + _backoff(row.attempts)) for row in rows]
         await self.app.sql.write([store.failed_statement(again, described(error))])
-
-
-async def _write(
-    embedder: Embedder, vectors: VectorIndex, rows: list[Waiting], texts: list[str]
-) -> None:
-    values = await embedder.embed(texts)
-    await vectors.upsert(
-        [vector_row(row, vector) for row, vector in zip(rows, values, strict=True)]
-    )
 
 
 def _is_embedded(row: Waiting) -> bool:
