@@ -214,13 +214,23 @@ def let_go_statements(lease: Lease, counts: Mapping[str, JSON], now_ms: int) -> 
     ]
 
 
-def calm_statement(namespace: Namespace, job: str) -> Statement:
-    """Return the statement that forgets failures whose work is gone."""
-    return Statement(
-        "UPDATE job_states SET attempts = 0, next_at = NULL, dead_at = NULL, failing_since = NULL"
-        " WHERE namespace = ? AND job = ?",
-        (namespace, job),
-    )
+def calm_statements(namespace: Namespace, job: str, now_ms: int) -> list[Statement]:
+    """Return the batch that forgets failures whose work is gone, and a run that vanished."""
+    free = "(owner IS NULL OR lease_until <= ?3)"
+    return [
+        Statement(
+            "UPDATE job_runs SET status = 'lost', finished_at = ?3 WHERE namespace = ?1"
+            " AND job = ?2 AND status = 'running' AND EXISTS (SELECT 1 FROM job_states"
+            f" WHERE namespace = ?1 AND job = ?2 AND {free})",
+            (namespace, job, now_ms),
+        ),
+        Statement(
+            "UPDATE job_states SET owner = NULL, lease_until = 0, attempts = 0, next_at = NULL,"
+            " dead_at = NULL, failing_since = NULL"
+            f" WHERE namespace = ?1 AND job = ?2 AND {free}",
+            (namespace, job, now_ms),
+        ),
+    ]
 
 
 def guard_statements(lease: Lease) -> list[Statement]:

@@ -72,7 +72,9 @@ def copying_job(code: Copying, cron: str | None = "0 */4 * * *") -> Job:
 
 async def prepare(bench: Bench, messages: int = 7) -> None:
     """The table that the job fills, and messages of one time."""
-    await bench.sql.write([Statement("CREATE TABLE copies (seq INTEGER PRIMARY KEY, id TEXT)")])
+    await bench.sql.write(
+        [Statement("CREATE TABLE copies (seq INTEGER PRIMARY KEY, id TEXT UNIQUE)")]
+    )
     await add_messages(bench, messages)
 
 

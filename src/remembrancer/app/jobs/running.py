@@ -78,8 +78,9 @@ async def run(
         return _not_run(job, refused)
     pending = await job.load().pending(ctx)
     if not any(pending.values()):
-        if state.attempts and state.owner is None:
-            await app.sql.write([store.calm_statement(namespace, job.name)])
+        is_held = state.owner is not None and state.lease_until > now_ms
+        if (state.attempts or state.owner is not None) and not is_held:
+            await app.sql.write(store.calm_statements(namespace, job.name, now_ms))
         return _not_run(job, "nothing")
     if job.is_light and trigger == "queue":
         ctx.is_leased = False
