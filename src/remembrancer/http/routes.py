@@ -86,6 +86,7 @@ AREAS: Final = (
         "/v1/messages/count_tokens",
     ),
     _rest("cache", "/v1/cache/{bucket}/{key:path}"),
+    _rest("conversations", "/v1/conversations", "/v1/conversations/{conversation_id}"),
     _rest("messages", "/v1/ingest/messages", "/v1/memories/ingest", "/v1/messages/ingest"),
     _rest(
         "context",

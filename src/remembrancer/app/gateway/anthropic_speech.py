@@ -76,7 +76,7 @@ class AnthropicSpeech:
             for index, key in reversed(self.view.reading.places):
                 body = place_block_anthropic(body, given.blocks.get(key, ""), at=index)
             body = inject_boot_anthropic(body, given.boot)
-        return Written(write_json({**body, "model": target.model}).encode())
+        return Written({**body, "model": target.model})
 
     def bare(self, target: Target) -> bytes:
         """Return the request as it came, but for the model's name."""

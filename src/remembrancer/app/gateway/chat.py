@@ -56,6 +56,7 @@ async def relay(app: App, caller: Caller, question: Question, speech: Speech) ->
     written = speech.write(app.settings, target, turn, given)
     for note in written.notes:
         turn.degrade(f"left_out:{note}")
+    turn.sent = written.sent
     return await _Exchange(app, turn, target, speech).run(
         question, written.body, is_new=given.is_new
     )

@@ -40,8 +40,13 @@ Thinking = dict[str, list[Body]]
 class Written:
     """A request as it is sent. *Shape:* `notes` name the fields that were left out or changed."""
 
-    body: bytes
+    sent: Body
     notes: tuple[str, ...] = ()
+
+    @property
+    def body(self) -> bytes:
+        """Its bytes."""
+        return write_json(self.sent).encode()
 
 
 def write_request(
@@ -55,10 +60,10 @@ def write_request(
         options = anthropic_options(settings, kept_thinking)
         translated = to_anthropic(body, model=target.model, options=options)
         notes = tuple(note.field for note in translated.notes)
-        return Written(write_json(translated.body).encode(), notes)
+        return Written(translated.body, notes)
     if target.form == "workers_ai":
-        return Written(write_json(to_workers_ai(body)).encode())
-    return Written(write_json({**body, "model": target.model}).encode())
+        return Written(to_workers_ai(body))
+    return Written({**body, "model": target.model})
 
 
 def anthropic_options(

@@ -16,6 +16,8 @@ from remembrancer.app.gateway.turns import Said, Turn
 from remembrancer.app.state import App
 from remembrancer.core import limits
 from remembrancer.core.artifacts import sha256_of
+from remembrancer.core.chat.prefix import explain_drop, seal_prefix
+from remembrancer.core.chat.shapes import Body, read_object, write_json
 from remembrancer.core.redact.redaction import redact
 from remembrancer.core.text.fold import clean
 from remembrancer.core.values import MINUTE_MS
@@ -44,13 +46,13 @@ class Outcome:
     text: str
     is_complete: bool
     finish_reason: str | None
-    cache_note: str | None = None
 
 
 async def keep_turn(app: App, turn: Turn, outcome: Outcome) -> None:
     """Keep a turn in one batch. *Promise:* a turn that is kept again only adds its cost."""
     namespace = turn.caller.namespace
     now_ms = app.runtime.now_ms()
+    seals = seal_prefix(turn.sent)
     messages, statements = _messages(app, turn, outcome, now_ms)
     if messages:
         statements.append(
@@ -67,11 +69,15 @@ async def keep_turn(app: App, turn: Turn, outcome: Outcome) -> None:
             namespace,
             turn.conversation_id,
             model=turn.model,
-            prefix=turn.prefix,
+            prefix=write_json(seals),
             cached_tokens=turn.usage.cached if turn.usage else None,
             at_ms=now_ms,
         ),
-        usage.keep_statement(namespace, _usage(app, turn, outcome, now_ms), at_ms=now_ms),
+        usage.keep_statement(
+            namespace,
+            _usage(app, turn, outcome, (now_ms, _cache_note(turn, seals))),
+            at_ms=now_ms,
+        ),
     ]
     await app.sql.write(statements)
     await _tell_jobs(app, turn, has_messages=bool(messages))
@@ -134,8 +140,22 @@ def _file(
     return artifact_id, f"[{artifact_id}: {about}]", kept
 
 
-def _usage(app: App, turn: Turn, outcome: Outcome, now_ms: int) -> Usage:
-    told = turn.usage
+def _cache_note(turn: Turn, seals: Body) -> str | None:
+    """Return why the prompt cache kept less than before, None when there is nothing to explain."""
+    before = turn.before
+    if before is None:
+        return None
+    drop = explain_drop(read_object(before.prefix) or {}, seals)
+    if drop is not None:
+        return drop.sentence
+    cached = turn.usage.cached if turn.usage else None
+    if cached is not None and before.cached_tokens and cached * 2 < before.cached_tokens:
+        return "the prefix is the same; the upstream no longer had it"
+    return None
+
+
+def _usage(app: App, turn: Turn, outcome: Outcome, at: tuple[int, str | None]) -> Usage:
+    (now_ms, cache_note), told = at, turn.usage
     tokens = (
         Tokens()
         if told is None
@@ -158,7 +178,7 @@ def _usage(app: App, turn: Turn, outcome: Outcome, now_ms: int) -> Usage:
         recall_id=turn.recall_id,
         saved=turn.saved,
         degraded=turn.degraded,
-        cache_note=outcome.cache_note,
+        cache_note=cache_note,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from remembrancer.app.gateway.forms import Thinking
+from remembrancer.core.chat.shapes import Body
 from remembrancer.core.chat.usage import Usage
 from remembrancer.core.values import Caller
 from remembrancer.store.conversations import Conversation
@@ -44,7 +45,7 @@ class Turn:
     said: list[Said] = field(default_factory=list)
     known: dict[str, str] = field(default_factory=dict)
     before: Conversation | None = None
-    prefix: str = ""
+    sent: Body = field(default_factory=dict)
     recall_id: str | None = None
     block: str = ""
     memory_ids: tuple[str, ...] = ()
