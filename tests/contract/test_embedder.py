@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info
 from remembrancer.core.errors import LimitExceeded, UpstreamFailed
 from remembrancer.core.vectorcheck import EMBED_CHARS_MAX, EMBED_TEXTS_MAX
 from remembrancer.local.blas import BLAS_THREADS
-from remembrancer.local.embedder import ENCODER, SentenceEncoder
+from remembrancer.local.embedder import ENCODER, TEXTS_AT_ONCE, SentenceEncoder
 from remembrancer.ports.models import Embedder, Vector
 from remembrancer.testing.models import FaultyEmbedder, HashingEmbedder
 
@@ -126,6 +126,28 @@ async def test_encoder_loads_and_encodes_beside_the_loop(
     encoder.close()
     assert len(threads) == 2
     assert threading.current_thread().name not in threads
+
+
+async def test_encoder_lets_a_query_in_between_many_texts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    encoded: list[int] = []
+
+    class Counted:
+        def encode(self, texts: Sequence[str]) -> object:
+            encoded.append(len(texts))
+            return _Rows(len(texts))
+
+    monkeypatch.setattr("remembrancer.local.embedder._load", Counted)
+    encoder = SentenceEncoder()
+    many = asyncio.create_task(encoder.embed(["memory"] * 100))
+    await asyncio.sleep(0)
+    await encoder.embed(["query"])
+    await many
+    encoder.close()
+    assert max(encoded) == TEXTS_AT_ONCE
+    assert encoded.index(1) <= 2
+    assert sum(encoded) == 101
 
 
 async def test_encoder_loads_with_the_network_off(monkeypatch: pytest.MonkeyPatch) -> None:
