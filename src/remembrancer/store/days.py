@@ -104,14 +104,16 @@ def parts_of(rows: Sequence[Row]) -> list[dict[str, JSON]]:
     return [json.loads(str(row["body"])) for row in rows]
 
 
-def keep_part_statement(
-    namespace: Namespace, date: str, part: int, body: dict[str, JSON]
+def keep_parts_statement(
+    namespace: Namespace, date: str, parts: Sequence[tuple[int, dict[str, JSON]]]
 ) -> Statement:
-    """Return the statement that keeps what was made of a batch; again is the same."""
+    """Return the statement that keeps what was made of batches, by their numbers."""
+    rows = [[number, canonical_json(body)] for number, body in parts]
     return Statement(
-        "INSERT INTO dream_parts (namespace, date, part, body) VALUES (?, ?, ?, ?)"
+        "INSERT INTO dream_parts (namespace, date, part, body)"
+        " SELECT ?1, ?3, j.value ->> 0, j.value ->> 1 FROM json_each(?2) AS j WHERE 1"
         " ON CONFLICT (namespace, date, part) DO UPDATE SET body = excluded.body",
-        (namespace, date, part, canonical_json(body)),
+        (namespace, canonical_json(rows), date),
     )
 
 

@@ -219,3 +219,12 @@ def first_message_statement(namespace: Namespace, *, from_ms: int, until_ms: int
         " WHERE namespace = ? AND created_at >= ? AND created_at < ?",
         (namespace, from_ms, until_ms),
     )
+
+
+def digest_actor_statement(namespace: Namespace) -> Statement:
+    """Return the statement that reads who wrote the digest last."""
+    return Statement(
+        "SELECT actor FROM events WHERE namespace = ? AND stream = 'digest'"
+        " ORDER BY version DESC LIMIT 1",
+        (namespace,),
+    )

@@ -10,15 +10,12 @@ import pytest
 
 from remembrancer.core.distill.answers import Unreadable
 from remembrancer.core.distill.lines import Line
-from remembrancer.core.distill.nights import (
-    Night,
-    Proposal,
+from remembrancer.core.distill.nights import Night, Proposal, kept_quotes, read_night
+from remembrancer.core.distill.verdicts import (
     Shown,
     consolidated,
     contradictions,
     judge_night,
-    kept_quotes,
-    read_night,
     retired_max,
 )
 
@@ -167,6 +164,15 @@ def test_memory_is_in_one_change_only_and_not_retired_by_a_retired_one() -> None
     verdicts = judge_night(proposals, shown, LINES, active=3)
     assert [one.ids for one in verdicts.allowed] == [("a",)]
     assert dict(verdicts.refused) == {"already_changed": 2}
+
+
+def test_changes_without_a_successor_do_not_stand_in_each_others_way() -> None:
+    shown = shelf(memory("a", "Port is 1"), memory("b", "Port is 2"), memory("c", "likes tea"))
+    proposals = [Proposal("retire", ("a",), by="b"), Proposal("retire", ("c",))]
+    verdicts = judge_night(proposals, shown, LINES, active=3)
+    assert ([one.ids for one in verdicts.candidates], dict(verdicts.refused)) == ([("c",)], {})
+    again = [Proposal("replace", ("a",), "Port is 3"), Proposal("retire", ("c",))]
+    assert len(judge_night(again, shown, LINES, active=3).candidates) == 1
 
 
 def test_contradiction_is_only_shown() -> None:

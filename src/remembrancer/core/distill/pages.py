@@ -51,6 +51,11 @@ def grounded_text(text: str, source: str) -> str:
     return _joined(kept)
 
 
+def grounded_title(title: str, source: str) -> str:
+    """Return a title that a source bears out, else an empty one."""
+    return grounded_text(title, source).rstrip("。. ")
+
+
 def grounded_night(night: Night, lines: Sequence[Line], *, before: str = "") -> Night:
     """Return what a model wrote of a batch as far as its messages bear it out.
 
@@ -60,12 +65,12 @@ def grounded_night(night: Night, lines: Sequence[Line], *, before: str = "") -> 
     source = "\n".join(line.text for line in lines if line.role in ("user", "assistant"))
     summary = grounded_text(night.summary, source)
     sections = [
-        (grounded_text(title, source) or title_of(text, language_of([text])), text)
+        (grounded_title(title, source) or title_of(text, language_of([text])), text)
         for title, text in ((t, grounded_text(x, source)) for t, x in night.sections)
         if text
     ]
     return Night(
-        title=shorten(grounded_text(night.title, source), TITLE_CHARS_MAX),
+        title=shorten(grounded_title(night.title, source), TITLE_CHARS_MAX),
         summary=summary or extract_of(lines),
         sections=tuple(sections),
         digest=grounded_text(night.digest, f"{before}\n{source}"),

@@ -1,0 +1,127 @@
+"""Which day a dream is about, and how far it is: a namespace's own days, in its own zone.
+
+A day is done once it is over and its page is written. A forced run also takes the present day up
+to now; the night that follows reads the rest and writes the page again over all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from remembrancer.app.items.resolve import zone_of
+from remembrancer.app.jobs.frame import JobContext
+from remembrancer.core.dates import day_bounds, local_date
+from remembrancer.core.jobs.cursor import Cursor
+from remembrancer.core.settings.decide import DEFAULTS as SETTINGS
+from remembrancer.core.values import JSON
+from remembrancer.store import days as day_store
+from remembrancer.store import distilling as store
+from remembrancer.store import items as item_store
+from remembrancer.store.distilling import Said
+
+CURSOR: Final = "dream"
+"""Cursor of the days that are done: the end of the last one."""
+
+EMPTY_DAYS_MAX: Final = 400
+"""Days that are looked through for one with work; messages are kept for two weeks. Our choice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A day with work.
+
+    *Shape:* `said` the next messages, empty when all are in parts and the page is to be written;
+    `is_over`: no message can come any more; `parts` what was made of the messages before.
+    *Units:* `start_ms` and `end_ms` UTC, the end not included.
+    """
+
+    date: str
+    zone: ZoneInfo
+    start_ms: int
+    end_ms: int
+    is_over: bool
+    said: Sequence[Said]
+    parts: Sequence[dict[str, JSON]]
+    done: Cursor | None
+
+    @property
+    def cursor_name(self) -> str:
+        """Cursor of the messages of this day that are in parts."""
+        return cursor_of(self.date)
+
+
+def cursor_of(date: str) -> str:
+    """Name the cursor of a day's messages."""
+    return f"{CURSOR}/{date}"
+
+
+async def next_day(ctx: JobContext) -> Day | None:
+    """Return the first day with work; None when there is none.
+
+    *Promise:* three round trips at most for each day that is looked at.
+    """
+    [rows] = await ctx.app.sql.read([item_store.setting_statement(ctx.namespace)])
+    zone = zone_of(ctx.app, {**SETTINGS, **item_store.settings_of(rows.rows)})
+    cursors = await ctx.cursors(CURSOR)
+    done = cursors.get(CURSOR)
+    if ctx.asked.dates:
+        for date in ctx.asked.dates:
+            start_ms, end_ms = day_bounds(date, zone)
+            found = await _work(ctx, zone, (start_ms, end_ms), cursors)
+            if found is not None:
+                return found
+        return None
+    today_ms = day_bounds(ctx.now_ms, zone)[0]
+    until_ms = ctx.now_ms + 1 if ctx.force else today_ms
+    from_ms = 0 if done is None else done.at_ms
+    for _ in range(EMPTY_DAYS_MAX):
+        [outcome] = await ctx.app.sql.read(
+            [store.first_message_statement(ctx.namespace, from_ms=from_ms, until_ms=until_ms)]
+        )
+        at_ms = outcome.rows[0]["at_ms"]
+        if not isinstance(at_ms, int):
+            return None
+        window = day_bounds(at_ms, zone)
+        found = await _work(ctx, zone, window, cursors)
+        if found is not None:
+            return found
+        from_ms = window[1]
+    return None
+
+
+async def _work(
+    ctx: JobContext, zone: ZoneInfo, window: tuple[int, int], cursors: dict[str, Cursor]
+) -> Day | None:
+    start_ms, end_ms = window
+    date = local_date(start_ms, zone)
+    name, done = cursor_of(date), cursors.get(CURSOR)
+    after = cursors.get(name) or Cursor(start_ms)
+    if is_redone(ctx, date):
+        after = Cursor(start_ms)
+    messages, parts = await ctx.app.sql.read(
+        [
+            store.next_messages_statement(
+                ctx.namespace,
+                max(after, Cursor(start_ms)),
+                until_ms=min(end_ms - 1, ctx.now_ms),
+                limit=ctx.app.settings.dream_max_messages,
+            ),
+            day_store.parts_statement(ctx.namespace, date),
+        ]
+    )
+    said = store.messages_of(messages.rows)
+    made = [] if is_redone(ctx, date) else day_store.parts_of(parts.rows)
+    is_over = end_ms <= ctx.now_ms
+    is_left = any(not part.get("is_applied") for part in made)
+    is_closed = done is not None and done.at_ms >= end_ms
+    if not said and not is_left and (is_closed or not is_over or not made):
+        return None
+    return Day(date, zone, start_ms, end_ms, is_over, said, made, done)
+
+
+def is_redone(ctx: JobContext, date: str) -> bool:
+    """Tell whether a day that was named shall be done again from its beginning, in this piece."""
+    return ctx.force and date in ctx.asked.dates and not ctx.counts[f"redone_{date}"]
