@@ -74,7 +74,7 @@ async def run(ctx: JobContext) -> JobReport:
         if is_wanted and not await step():
             # One run ends a small share of the memories; where a run is one piece, so is that
             # share, and what is left is the next night's.
-            is_share = step == work.expire and ctx.asked.pieces_max is not None
+            is_share = ctx.counts["expired"] > 0 and ctx.asked.pieces_max is not None
             return JobReport(is_done=is_share)
     return JobReport()
 

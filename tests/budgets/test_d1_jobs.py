@@ -1,0 +1,73 @@
+"""Jobs on a real D1: leases, guards and retention's statements mean the same there, and cost so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.app.jobs.benches import Copying, copies, copying_job, message_ids, prepare
+from tests.app.jobs.test_faults import RETENTION, fill, outcome, undisturbed
+from tests.builders import NAMESPACE, Bench
+from tests.d1.bridge import D1BridgeStore
+
+from remembrancer.app.health import check_health
+from remembrancer.app.jobs.frame import LEASE_MS, Asked
+from remembrancer.app.jobs.preview import preview_retention
+from remembrancer.app.jobs.running import run
+from remembrancer.app.jobs.schedule import namespaces
+from remembrancer.app.verify import verify
+from remembrancer.core.errors import Conflict
+from remembrancer.core.jobs.cursor import Cursor
+from remembrancer.store import jobs as store
+from remembrancer.store.jobs import Lease
+from remembrancer.testing.queue import RecordingQueue
+from remembrancer.testing.stores import CountingStore
+
+REQUEST_STATEMENTS_MAX = 45
+
+
+async def test_frame_on_d1_does_the_work_once(d1_store: D1BridgeStore) -> None:
+    bench = Bench(sql=d1_store)
+    await prepare(bench, 8)
+    now_ms = bench.runtime.now_ms()
+    other = Lease(NAMESPACE, "copy", "run_other")
+    taking = store.take_statements(
+        other, started_by="cron", attempt=1, now_ms=now_ms, until_ms=now_ms + LEASE_MS
+    )
+    assert [len((await d1_store.write(taking))[0].rows) for _ in range(2)] == [1, 1]
+
+    assert (await run(bench.app, copying_job(Copying()), NAMESPACE))["status"] == "busy"
+    bench.runtime.advance(LEASE_MS)
+    assert (await run(bench.app, copying_job(Copying()), NAMESPACE))["status"] == "done"
+    assert await copies(bench) == await message_ids(bench)
+    for refused in (store.guard_statements(other), [store.cursor_statement(other, "x", Cursor(1))]):
+        with pytest.raises(Conflict):
+            await d1_store.write(refused)
+    assert await namespaces(bench.app) == [NAMESPACE]
+    assert (await check_health(bench.app)).details["jobs"]
+
+
+async def test_retention_on_d1_takes_what_it_takes_elsewhere(d1_store: D1BridgeStore) -> None:
+    expected = await undisturbed()
+    bench = Bench(sql=d1_store)
+    await fill(bench)
+    before = await preview_retention(bench.app, bench.caller(), days=0)
+    assert before["counts"] != {} and len(before["expire"]) == 3  # type: ignore[arg-type]
+    counting = CountingStore(bench.sql)
+    bench.sql = counting
+    queue = RecordingQueue()
+    app = replace(bench.app, queue=queue)
+
+    pieces = 0
+    while pieces == 0 or queue.messages:
+        queue.messages = []
+        counting.counts.reset()
+        await run(app, RETENTION, NAMESPACE, asked=Asked(pieces_max=1), trigger="queue")
+        pieces += 1
+        assert counting.counts.statements <= REQUEST_STATEMENTS_MAX
+        assert pieces < 10
+    assert await outcome(bench) == expected
+    assert (await verify(bench.app))["ok"]
+    counting.counts.reset()
+    assert (await run(app, RETENTION, NAMESPACE))["status"] == "nothing"
+    assert (counting.counts.round_trips, counting.counts.rows_written) == (3, 0)
