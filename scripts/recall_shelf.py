@@ -6,7 +6,6 @@ What a ranking is worth is `recall_measures`.
 from __future__ import annotations
 
 import importlib.util
-import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ from remembrancer.core.items.query import ItemQuery
 from remembrancer.core.recall.evidence import chosen_forms, forms_of, wanted_of
 from remembrancer.core.recall.fusion import Asked, Candidate, asked_of, fuse
 from remembrancer.core.recall.gates import INJECTED_MAX, judge
-from remembrancer.core.recall.names import names_of
+from remembrancer.core.recall.names import key_words, names_of
 from remembrancer.core.recall.query import RecallQuery, build_query
 from remembrancer.core.text.segment import index_terms
 from remembrancer.core.text.slugs import slugify
@@ -62,8 +61,6 @@ TITLE_CHARS: Final = 200
 
 NEAREST: Final = QUERY_TOP_MAX
 """Nearest vectors that are asked for: as many as Vectorize gives."""
-
-_KEY_JOINTS: Final = re.compile(r"[:_\-./]+")
 
 Found = dict[str, float]
 """What one side found: memory id → its score."""
@@ -236,8 +233,7 @@ def sides_of(arm: Arm) -> Sides:
 
 def embedded(memory: Memory) -> str:
     """Return the text that stands for a memory: its key in words, what it says, its tags."""
-    key = _KEY_JOINTS.sub(" ", memory.fact_key or "")
-    return " ".join([key, memory.text, *memory.tags]).strip()
+    return " ".join([key_words(memory.fact_key or ""), memory.text, *memory.tags]).strip()
 
 
 def _input(memory: Memory) -> ItemInput:

@@ -26,6 +26,7 @@ MEMORY: dict[str, JSON] = {"kind": "memory", "state": "active", "title": "猫叫
     [
         (MEMORY, None, None, "猫叫拿铁"),
         ({**MEMORY, "tags": ["宠物", "home"]}, None, None, "猫叫拿铁 宠物 home"),
+        ({**MEMORY, "fact_key": "pet:cat_name"}, None, None, "pet cat name 猫叫拿铁"),
         ({**MEMORY, "tags": ["宠物"]}, "Atlas 地图", "Family", "猫叫拿铁 宠物 Atlas 地图 Family"),
         (
             {**MEMORY, "title": "猫叫…", "content": "猫叫拿铁，三岁"},
@@ -41,7 +42,7 @@ MEMORY: dict[str, JSON] = {"kind": "memory", "state": "active", "title": "猫叫
             "猫叫拿铁\n开头…",
         ),
     ],
-    ids=["title", "tags", "names", "title-repeats", "both", "artifact"],
+    ids=["title", "tags", "key", "names", "title-repeats", "both", "artifact"],
 )
 def test_embedding_text_says_it_once(
     fields: dict[str, JSON], project: str | None, topic: str | None, expected: str
@@ -78,6 +79,7 @@ def test_vector_kind_is_that_of_what_may_be_found(kind: str, state: str) -> None
         ({"title": "狗"}, True),
         ({"content": "三岁"}, True),
         ({"tags": ["宠物"]}, True),
+        ({"fact_key": "pet:cat"}, True),
         ({"project_id": "prj_1"}, True),
         ({"topic_id": "top_1"}, True),
         ({"kind": "task"}, True),

@@ -19,7 +19,7 @@ from remembrancer.core.text.variants import simplified
 NAME_CHARS_MIN: Final = 2
 """Characters of a name at least. Source: the least that glossary terms are matched by."""
 
-_KEY_JOINTS: Final = re.compile(r"[_\-./]+")
+_KEY_JOINTS: Final = re.compile(r"[:_\-./]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,13 @@ def spoken(text: str) -> Spoken:
 
 def names_of(tags: Sequence[str], fact_key: str | None) -> tuple[str, ...]:
     """Return what an item is called by: its tags, and the last part of its key in words."""
-    last = (fact_key or "").rpartition(":")[2]
-    name = _KEY_JOINTS.sub(" ", last).strip()
+    name = key_words((fact_key or "").rpartition(":")[2])
     return tuple(dict.fromkeys([*tags, name] if name else tags))
+
+
+def key_words(fact_key: str) -> str:
+    """Return the words of a key: `profile:blood_type` → `profile blood type`."""
+    return _KEY_JOINTS.sub(" ", fact_key).strip()
 
 
 def is_said(name: Spoken, message: Spoken) -> bool:

@@ -13,13 +13,14 @@ from typing import Final
 
 from remembrancer.core.items.fields import CURRENT_STATES
 from remembrancer.core.memories.wording import whole_of
+from remembrancer.core.recall.names import key_words
 from remembrancer.core.values import JSON
 from remembrancer.core.vectorcheck import EMBED_CHARS_MAX
 
 COLD: Final = "cold"
 """The scope's kind of an archived memory: searched only when nothing else was found."""
 
-_WORDED: Final = ("title", "content", "tags", "project_id", "topic_id")
+_WORDED: Final = ("title", "content", "tags", "fact_key", "project_id", "topic_id")
 """Fields whose change changes the vector or its scope."""
 
 _MARK_CHARS: Final = 16
@@ -51,10 +52,13 @@ def is_reworded(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> bool:
 def embedding_text(
     fields: Mapping[str, JSON], *, project: str | None = None, topic: str | None = None
 ) -> str:
-    """Return the text that stands for an item: what it says, its tags, its project and topic.
+    """Return the text that stands for an item: its key in words, what it says, its tags, its
+    project and topic.
 
+    “属猴” alone says little; `profile zodiac` says what it is about (zh-recall's dev half, vectors
+    alone: mean reciprocal rank 0.784 without the key, 0.812 with it).
     *Shape:* `project` and `topic` are names; at most `EMBED_CHARS_MAX` characters, and of a text
-    that is kept apart only its beginning. *Source:* DESIGN section 6.
+    that is kept apart only its beginning. *Source:* DESIGN section 6; `scripts/bench recall`.
     """
     content = fields.get("content")
     if fields.get("artifact_id") is not None and isinstance(content, str):
@@ -63,7 +67,9 @@ def embedding_text(
     words = [str(tag) for tag in tags] if isinstance(tags, list) else []
     words += [name for name in (project, topic) if name]
     ending = " ".join(words)
-    said = whole_of({"title": fields.get("title"), "content": content})
+    key = fields.get("fact_key")
+    about = f"{key_words(key)} " if isinstance(key, str) and key else ""
+    said = about + whole_of({"title": fields.get("title"), "content": content})
     # The ending is short, and says more of a long text than its last sentence.
     room = max(EMBED_CHARS_MAX - len(ending) - 1, EMBED_CHARS_MAX // 2)
     return f"{said[:room]} {ending}".strip()[:EMBED_CHARS_MAX]
