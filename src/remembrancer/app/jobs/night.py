@@ -26,6 +26,7 @@ from remembrancer.core.distill.lines import Line
 from remembrancer.core.distill.nights import Proposal
 from remembrancer.core.distill.parts import Part, part_of
 from remembrancer.core.distill.verdicts import (
+    CANDIDATES_MAX,
     Shown,
     Verdicts,
     consolidated,
@@ -201,10 +202,11 @@ def _verdicts(ctx: JobContext, scene: _Scene) -> Verdicts:
         retired_before=before + verdicts.retired,
     )
     verdicts.allowed += more.allowed
-    verdicts.candidates += more.candidates
+    room = max(0, CANDIDATES_MAX - len(verdicts.candidates))
+    verdicts.candidates += more.candidates[:room]
     verdicts.refused += more.refused
     verdicts.retired += more.retired
-    verdicts.left_out += more.left_out
+    verdicts.left_out += more.left_out + len(more.candidates[room:])
     return verdicts
 
 

@@ -37,6 +37,10 @@ ABOUT_MIN: Final = 0.45
 """Likeness from which a difference is a contradiction: they speak of the same. Our choice."""
 
 
+PASSING: Final = frozenset({"event", "excerpt"})
+"""Types that tell of one moment: two of them can differ and both be true."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """A memory that the model was shown. *Units:* `updated_at` milliseconds UTC."""
@@ -176,7 +180,7 @@ def is_contradiction(one: Shown, two: Shown) -> bool:
 
 def _contradict(left: tuple[Shown, Gist], right: tuple[Shown, Gist]) -> bool:
     (one, mine), (two, theirs) = left, right
-    if one.type == "excerpt" or two.type == "excerpt":
+    if PASSING & {one.type, two.type}:
         return False
     if one.fact_key is not None and two.fact_key is not None and one.fact_key != two.fact_key:
         return False
