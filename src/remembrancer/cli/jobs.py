@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Annotated, Final
 from urllib.parse import quote, urlencode
@@ -184,6 +184,10 @@ def show_run(
     if place.is_json:
         print_json(answer)
         return
+    _print_runs(rows(answer, "runs"))
+
+
+def _print_runs(runs: Sequence[Answer]) -> None:
     columns = (
         Column("run", whole=True),
         Column("job", whole=True),
@@ -203,7 +207,7 @@ def show_run(
                 words(run, "status"),
                 words(run, "error") or _counts(part(run, "counts")),
             ]
-            for run in rows(answer, "runs")
+            for run in runs
         ],
     )
     print_line("Times are in UTC.")
