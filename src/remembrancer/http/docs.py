@@ -18,7 +18,7 @@ from remembrancer.core.product import NAME, VERSION
 from remembrancer.http.answers import Answer
 from remembrancer.http.calls import Call
 from remembrancer.http.route_table import AnyRoute, Route, RouteTable
-from remembrancer.http.shapes import model_of
+from remembrancer.http.shape_models import model_of
 
 _STYLE: Final = (
     ":root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}"

@@ -21,7 +21,7 @@ from remembrancer.http.answers import Answer
 from remembrancer.http.calls import Call
 from remembrancer.http.conditions import BOOKMARK_CHARS_MAX
 from remembrancer.http.route_table import AnyRoute, Route, RouteTable, path_params
-from remembrancer.http.shapes import model_of
+from remembrancer.http.shape_models import model_of
 
 # Any: a document is JSON, and so are pydantic's schemas.
 Document = dict[str, Any]

@@ -1,64 +1,31 @@
 """Shapes: what answers look like, for the documents that describe them.
 
-Nothing is parsed or rendered through a shape, so it is a plain class until a document is made; a
-pydantic model costs a start as much as a module of code does. No models of requests here
-(`parsing.py`).
+Nothing is parsed or rendered through a shape, so it is a plain class until a document is made
+(`shape_models.py`); a pydantic model costs a start as much as a module of code does. No models of
+requests here (`parsing.py`).
 """
 
 from __future__ import annotations
 
-from inspect import get_annotations
-from types import new_class
-from typing import Any, Final, cast
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, RootModel
-from pydantic_core import CoreSchema
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
+    from pydantic_core import CoreSchema
 
 
 class Shape:
-    """Base of answers: fields are declared as a pydantic model's are, names the same."""
+    """Base of answers: fields are declared as a pydantic model's are."""
 
     @classmethod
     def __get_pydantic_core_schema__(
         cls, source: object, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         """Let a shape stand in the fields of another one."""
+        model_of = import_module("remembrancer.http.shape_models").model_of
         return handler(model_of(cls))
 
 
 class AnyOf(Shape):
     """Base of answers that have one of several forms: their one field is `root`."""
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-
-_MODELS: Final[dict[type[Shape], type[BaseModel]]] = {}
-
-
-def model_of(shape: type[Shape]) -> type[BaseModel]:
-    """Return the model of a shape, made once."""
-    if shape not in _MODELS:
-        _MODELS[shape] = _made(shape)
-    return _MODELS[shape]
-
-
-def _made(shape: type[Shape]) -> type[BaseModel]:
-    fields = get_annotations(shape)
-    given = {name: value for name, value in vars(shape).items() if name in fields}
-    namespace = {
-        "__module__": shape.__module__,
-        "__qualname__": shape.__qualname__,
-        "__doc__": shape.__doc__,
-        "__annotations__": fields,
-        **given,
-    }
-    if AnyOf in shape.__bases__:
-        parents: tuple[type[BaseModel], ...] = (RootModel[Any],)
-    else:
-        parents = tuple(
-            _Model if parent is Shape else model_of(parent) for parent in shape.__bases__
-        )
-    made = new_class(shape.__name__, parents, exec_body=lambda filled: filled.update(namespace))
-    return cast("type[BaseModel]", made)  # new_class says only `type`

@@ -11,7 +11,8 @@ from pydantic import Field
 
 from remembrancer.http.route_table import Area, RouteTable
 from remembrancer.http.routes import AREAS, every_route
-from remembrancer.http.shapes import AnyOf, Shape, model_of
+from remembrancer.http.shape_models import model_of
+from remembrancer.http.shapes import AnyOf, Shape
 from remembrancer.mcp.catalogue import AREAS as TOOL_AREAS
 from remembrancer.mcp.registry import Late, Registry, ToolArea
 
