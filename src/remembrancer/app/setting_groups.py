@@ -152,6 +152,18 @@ class UpstreamSettings(BaseModel):
     embedding_dimensions: Annotated[int | None, About("a whole number from 32 to 1536")] = Field(
         None, ge=32, le=1536, description="Numbers in one embedding; unset: the model's own."
     )
+    embedding_model_next: OptionalModel = Field(
+        None,
+        description="On the edge: the model of the index that is bound as VECTORS_NEXT, to be "
+        "filled beside the old one.",
+    )
+    embedding_dimensions_next: Annotated[int | None, About("a whole number from 32 to 1536")] = (
+        Field(None, ge=32, le=1536, description="Numbers in one embedding of that model.")
+    )
+    vectors_serve: Annotated[Literal["current", "next"], About("current or next")] = Field(
+        "current",
+        description="On the edge: which index answers: VECTORS or, once filled, VECTORS_NEXT.",
+    )
     enable_memory_reranker: bool = Field(
         True,
         description="Whether what was recalled is ranked again by a model, where there is one.",

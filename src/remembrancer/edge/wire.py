@@ -8,6 +8,8 @@ delivered.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Final
 
@@ -18,6 +20,7 @@ from remembrancer.app.models.on_demand import with_upstream
 from remembrancer.app.settings import FIELDS, load_settings
 from remembrancer.app.state import App
 from remembrancer.app.turnstile import Turnstile
+from remembrancer.app.vectors.bound import with_indexes
 from remembrancer.core.errors import InvalidInput, RemembrancerError
 from remembrancer.edge import bridge
 from remembrancer.edge.convert import JsObject, binding, required_binding, unwrapped, variables
@@ -39,7 +42,7 @@ from remembrancer.http.request_log import log_defect
 from remembrancer.http.route_table import RouteTable
 from remembrancer.http.routes import AREAS
 from remembrancer.mcp.catalogue import make_server
-from remembrancer.ports.models import Embedder
+from remembrancer.ports.models import EmbeddingModel
 from remembrancer.ports.vectors import VectorIndex
 
 DATABASE: Final = "DB"
@@ -50,6 +53,9 @@ CACHE: Final = "KV"
 
 INDEX: Final = "VECTORS"
 """The name of the Vectorize binding; without it search is by words."""
+
+NEXT_INDEX: Final = "VECTORS_NEXT"
+"""The name of the binding of another model's index, while it is filled and once it answers."""
 
 MODELS: Final = "AI"
 """The name of the Workers AI binding; without it its models are not there."""
@@ -115,10 +121,10 @@ class Isolate:
             runtime=self._runtime,
             settings=settings,
             turnstile=Turnstile(PatientLock),
-            embedder=embedder,
-            vectors=_vectors(binding(env, INDEX), embedder),
             queue=None if queue is None else WorkersQueue(queue),
         )
+        current, following = (_index(binding(env, name)) for name in (INDEX, NEXT_INDEX))
+        app = with_indexes(app, outbound, embedder=embedder, current=current, following=following)
         return with_upstream(app, outbound, has_workers_ai=models is not None)
 
     def _refuse(self, error: InvalidInput) -> ASGIApp:
@@ -131,7 +137,5 @@ class Isolate:
         )
 
 
-def _vectors(index: JsObject | None, embedder: Embedder | None) -> VectorIndex | None:
-    if index is None or embedder is None:
-        return None
-    return VectorizeIndex(index, embedder.model)
+def _index(index: JsObject | None) -> Callable[[EmbeddingModel], VectorIndex] | None:
+    return None if index is None else partial(VectorizeIndex, index)

@@ -19,10 +19,12 @@ from remembrancer.app.items.write import create_item, update_item
 from remembrancer.app.settings import load_settings
 from remembrancer.app.state import App
 from remembrancer.app.vectors import composing
+from remembrancer.app.vectors.bound import with_indexes
 from remembrancer.app.vectors.composing import TASK, indexed
 from remembrancer.app.vectors.filling import fill_next
 from remembrancer.app.vectors.health import vector_health
 from remembrancer.app.vectors.index import PAUSE_MS, drain_outbox
+from remembrancer.app.vectors.repair import reindex_next
 from remembrancer.core.errors import InvalidInput, LimitExceeded, StoreUnavailable, UpstreamFailed
 from remembrancer.core.vectors.embedding import item_of_vector
 from remembrancer.local.connection import MEMORY
@@ -175,6 +177,79 @@ async def test_health_shows_how_far_the_next_index_is() -> None:
     told = await vector_health(made.app, made.bench.caller(), pause=asyncio.sleep)
     assert told["status"] == "ok"
     assert told["next"] == {"model": "other", "dims": 48, "vectors": 5, "total": 12}
+
+
+async def test_reindex_fills_the_next_index_by_hand() -> None:
+    made, other, vectors, _ = await changing()
+    told = await reindex_next(made.app)
+    assert (told["missing"], told["embedded"], told["progress"]) == (
+        12,
+        0,
+        {"done": 0, "total": 12},
+    )
+    steps = 0
+    while told["next_cursor"] is not None:
+        told = await reindex_next(made.app, dry_run=False, limit=5)
+        steps += 1
+        assert steps < 9
+    assert told["progress"] == {"done": 12, "total": 12} and told["missing"] == 0
+    assert (await vectors.describe()).count == 12
+    other.error = UpstreamFailed("away")
+    await create_item(made.app, made.bench.caller(), {"title": "海边的房子"})
+    told = await reindex_next(made.app, dry_run=False)
+    assert told["failure"] is not None and told["next_cursor"] is not None
+    made.app = replace(made.app, embedder_next=None, vectors_next=None)
+    with pytest.raises(InvalidInput, match="another model"):
+        await reindex_next(made.app)
+
+
+def opened(model: EmbeddingModel) -> LocalVectors:
+    """A bound index."""
+    return LocalVectors(MEMORY, model, threads=0)
+
+
+def bound(**environ: str) -> App:
+    """The app of a Worker with two indexes bound."""
+    bare = replace(make_indexed().bench.app, settings=load_settings({**NEW_NEXT, **environ}))
+    return with_indexes(
+        bare,
+        ScriptedOutbound(answer),
+        embedder=HashingEmbedder(),
+        current=opened,
+        following=opened,
+    )
+
+
+NEW_NEXT = {
+    "EMBEDDING_MODEL_NEXT": "own/embedder",
+    "EMBEDDING_DIMENSIONS_NEXT": "48",
+    "AI_GATEWAY_BASE_URL": "http://127.0.0.1:9/v1",
+}
+
+
+async def test_bound_indexes_follow_the_settings() -> None:
+    app = bound()
+    assert app.embedder is not None and app.embedder.model.name == "hashing"
+    assert app.embedder_next is not None and app.embedder_next.model.dims == 48
+    assert app.vectors_next is not None
+    assert (await app.vectors_next.describe()).model.name == "own/embedder"
+    app = bound(VECTORS_SERVE="next")
+    assert app.embedder is not None and app.embedder.model.name == "own/embedder"
+    assert app.vectors is not None and (app.embedder_next, app.vectors_next) == (None, None)
+    assert (await app.vectors.describe()).model == app.embedder.model
+    app = bound(EMBEDDING_MODEL_NEXT="off")
+    assert (app.embedder_next, app.vectors_next) == (None, None)
+    with pytest.raises(InvalidInput, match="VECTORS_SERVE"):
+        bound(EMBEDDING_MODEL_NEXT="off", VECTORS_SERVE="next")
+
+
+async def test_bound_without_an_index_embeds_what_is_asked_to() -> None:
+    bare = make_indexed().bench.app
+    embedder = HashingEmbedder()
+    app = with_indexes(
+        bare, ScriptedOutbound(answer), embedder=embedder, current=None, following=None
+    )
+    assert app.embedder is embedder and app.vectors is None
 
 
 async def test_process_with_an_outdated_model_leaves_the_outbox_to_the_others() -> None:

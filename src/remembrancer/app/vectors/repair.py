@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.app.state import App
-from remembrancer.app.vectors.index import drain_outbox
+from remembrancer.app.vectors.filling import Filled, fill_next
+from remembrancer.app.vectors.index import drain_outbox, next_pair
 from remembrancer.core.cursors import decode_cursor, encode_cursor
 from remembrancer.core.errors import InvalidInput
 from remembrancer.core.ids import Namespace
@@ -54,9 +55,10 @@ async def reindex_vectors(
     """Look at a page of items and embed anew what has no vector; remove what should have none.
 
     *Shape:* `{"dry_run", "model", "examined", "missing", "orphans", "queued", "embedded",
-    "deleted", "progress": {"done", "total"}, "next_cursor"}`; `force` embeds every item of the
-    page. With `dry_run` nothing is written. *Raises:* InvalidInput (no index, a foreign cursor),
-    StoreUnavailable, LimitExceeded of the index. *Promise:* safe to repeat; goes on at the cursor.
+    "deleted", "progress": {"done", "total"}, "next_cursor", "failure"}`; `force` embeds every item
+    of the page. With `dry_run` nothing is written. *Raises:* InvalidInput (no index, a foreign
+    cursor), StoreUnavailable, LimitExceeded of the index. *Promise:* safe to repeat; goes on at
+    the cursor.
     """
     if app.vectors is None or app.embedder is None:
         raise InvalidInput(
@@ -86,12 +88,49 @@ async def reindex_vectors(
         "deleted": 0,
         "progress": {"done": done, "total": max(done, store.count_of(counted))},
         "next_cursor": None if page.last is None else encode_cursor("reindex", [page.last, done]),
+        "failure": None,
     }
     if dry_run:
         return answer
     answer["queued"] = await queue_page(app, caller.namespace, page, force=force)
     drained = await drain_outbox(app, namespace=caller.namespace, limit=limit)
     return {**answer, "embedded": drained["embedded"], "deleted": drained["deleted"]}
+
+
+async def reindex_next(
+    app: App, *, dry_run: bool = True, limit: int = REINDEX_ITEMS
+) -> dict[str, JSON]:
+    """Fill the index of the next model, of all namespaces, by a step.
+
+    *Shape:* as `reindex_vectors`; it keeps its place itself, and `next_cursor` is None once the
+    index is whole; `failure` says why a step ended early. *Raises:* InvalidInput without one.
+    """
+    pair = next_pair(app)
+    if pair is None:
+        raise InvalidInput(
+            "no index of another model is being filled",
+            hint="bind VECTORS_NEXT and set EMBEDDING_MODEL_NEXT",
+            field="index",
+        )
+    label = models.label_of(pair[0].model)
+    step = Filled() if dry_run else await fill_next(app, limit=limit)
+    wanted, booked = await app.sql.read(
+        [store.wanted_statement(None), store.booked_statement(None, label)]
+    )
+    total, done = store.count_of(wanted), store.count_of(booked)
+    return {
+        "dry_run": dry_run,
+        "model": label,
+        "examined": step.filled + step.refused,
+        "missing": max(0, total - done),
+        "orphans": 0,
+        "queued": 0,
+        "embedded": step.filled,
+        "deleted": 0,
+        "progress": {"done": done, "total": max(done, total)},
+        "next_cursor": None if step.is_whole else encode_cursor("reindex_next", []),
+        "failure": step.failure,
+    }
 
 
 async def examine(

@@ -76,6 +76,11 @@ class Reindexing(Named):
     ] = repair.REINDEX_ITEMS
     cursor: Cursor | None = None
     force: bool = Field(False, description="Embed what has a vector as well.")
+    index: Literal["serving", "next"] = Field(
+        "serving",
+        description="`next` fills the index of the next model, of all namespaces; it keeps its "
+        "place itself.",
+    )
 
 
 class Progress(Shape):
@@ -98,6 +103,7 @@ class ReindexAnswer(Shape):
     deleted: int
     progress: Progress
     next_cursor: str | None
+    failure: str | None
 
 
 class CacheCanary(Shape):
@@ -123,6 +129,8 @@ async def _vector_health(call: Call[None, None]) -> Answer:
 
 async def _reindex(call: Call[None, Reindexing]) -> Answer:
     body = call.body
+    if body.index == "next":
+        return Answer(await repair.reindex_next(call.app, dry_run=body.dry_run, limit=body.limit))
     return Answer(
         await repair.reindex_vectors(
             call.app,
