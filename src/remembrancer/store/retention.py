@@ -87,14 +87,28 @@ def message_bound(cutoffs: Cutoffs, passed: Cursor | None, *, is_extracting: boo
 _BEFORE: Final = "FROM messages WHERE namespace = ?1 AND (created_at, id) < ({at}, {id})"
 
 
-def delete_messages_statement(namespace: Namespace, bound: Cursor) -> Statement:
-    """Return the statement that deletes a slice of messages before a place, the oldest first."""
-    return Statement(
-        "DELETE FROM messages WHERE namespace = ?1 AND id IN"
-        f" (SELECT id {_BEFORE.format(at='?2', id='?3')}"
-        f" ORDER BY created_at, id LIMIT {SLICE_ROWS})",
-        (namespace, bound.at_ms, bound.id),
-    )
+def delete_messages_statements(namespace: Namespace, bound: Cursor) -> list[Statement]:
+    """Return the batch that deletes a slice of messages before a place, the oldest first, with the
+    files that came with them.
+
+    *Shape:* the last outcome's `changes` tells how many messages went.
+    """
+    params = (namespace, bound.at_ms, bound.id)
+    before = _BEFORE.format(at="?2", id="?3")
+    slice_ = f"(SELECT id, artifact_ids {before} ORDER BY created_at, id LIMIT {SLICE_ROWS})"
+    # A file's artifact belongs to its message.
+    files = f"item_id IN (SELECT id FROM {slice_} WHERE artifact_ids <> '[]')"
+    return [
+        Statement(
+            "DELETE FROM artifact_chunks WHERE namespace = ?1 AND artifact_id IN"
+            f" (SELECT id FROM artifacts WHERE namespace = ?1 AND {files})",
+            params,
+        ),
+        Statement(f"DELETE FROM artifacts WHERE namespace = ?1 AND {files}", params),
+        Statement(
+            f"DELETE FROM messages WHERE namespace = ?1 AND id IN (SELECT id FROM {slice_})", params
+        ),
+    ]
 
 
 _MORTAL: Final = (

@@ -24,6 +24,7 @@ from remembrancer.app.verify import verify
 from remembrancer.core.errors import Conflict, NotFound
 from remembrancer.core.values import DAY_MS, JSON
 from remembrancer.ports.sql import Statement
+from remembrancer.store import artifacts
 from remembrancer.testing.stores import CountingStore
 
 JOB = Job("retention", "Retention", None, code=retention.CODE)
@@ -309,6 +310,24 @@ async def test_messages_go_by_age_alone_where_nothing_is_extracted() -> None:
     bench.runtime.advance(15 * DAY_MS)
     app = with_settings(bench, ENABLE_AUTO_MEMORY="false")
     assert await clean(bench, app) == {"messages": 2, "is": "done"}
+
+
+async def test_message_takes_its_files_along() -> None:
+    bench = Bench()
+    await add_messages(bench, 2)
+    old, _ = await message_ids(bench)
+    note = "UPDATE messages SET artifact_ids = '[\"art_1\"]' WHERE id = ?"
+    await bench.sql.write(
+        [
+            Statement(note, (old,)),
+            *artifacts.keep_statements(NAMESPACE, "art_1", old, "很长的文件", at_ms=1),
+            *artifacts.keep_statements(NAMESPACE, "art_2", "itm_other", "另一个", at_ms=1),
+        ]
+    )
+    bench.runtime.advance(15 * DAY_MS)
+    await clean(bench, with_settings(bench, ENABLE_AUTO_MEMORY="false"))
+    for table, name in (("artifacts", "id"), ("artifact_chunks", "artifact_id")):
+        assert await bench.rows(f"SELECT {name} AS id FROM {table}") == [{"id": "art_2"}]
 
 
 async def test_more_messages_than_a_slice_go_in_one_run() -> None:

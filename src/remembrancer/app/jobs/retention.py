@@ -142,12 +142,12 @@ class _Retention:
     async def delete_messages(self) -> bool:
         """Delete messages that are old and passed; tell whether none is left."""
         bound = await self.message_bound()
-        while self._ctx.budget.affords(6):
+        while self._ctx.budget.affords(8):
             await self._ctx.still_mine()
             outcomes = await self._app.sql.write(
                 [
                     *self._ctx.guard_statements(),
-                    store.delete_messages_statement(self._namespace, bound),
+                    *store.delete_messages_statements(self._namespace, bound),
                 ]
             )
             self._ctx.count(messages=outcomes[-1].changes)
