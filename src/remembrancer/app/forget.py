@@ -10,6 +10,7 @@ import json
 
 from remembrancer.app.commit import Answer, Plan, write
 from remembrancer.app.context.cache import drop
+from remembrancer.app.distilled_copies import distilled_copies
 from remembrancer.app.objectives import clear_objective_of
 from remembrancer.app.state import App
 from remembrancer.app.vectors.removal import remove_vectors
@@ -74,6 +75,7 @@ async def forget_item(app: App, caller: Caller, item_id: str) -> Answer:
             extra=[
                 *_removal(caller, item_id, redacted),
                 recalls.forget_statement(caller.namespace, item_id, said),
+                *await distilled_copies(app, caller.namespace, item_id, said),
             ],
         )
         ending = Draft("", {"state": (item.record.fields["state"], "deleted")})
