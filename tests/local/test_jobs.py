@@ -46,7 +46,9 @@ async def test_equal_word_begins_its_wait_anew() -> None:
     clock.now_s = 100
     assert queue.take_due() == []
     clock.now_s = 110
-    assert len(queue.take_due()) == 2
+    assert queue.take_due(busy={"extract"}) == [] and queue.wait_s(busy={"extract"}) is None
+    # One of a kind at a time.
+    assert [len(queue.take_due()) for _ in range(3)] == [1, 1, 0]
 
 
 async def test_queue_that_is_full_refuses() -> None:
@@ -88,6 +90,28 @@ async def test_consumer_wakes_for_a_word_that_comes_while_it_waits() -> None:
         await asyncio.sleep(0)
         await queue.send([word()])
         await over.wait()
+
+
+async def test_word_of_another_kind_does_not_wait_for_a_slow_one() -> None:
+    queue, seen, over = TaskQueue(), [], asyncio.Event()
+
+    async def handle(message: JobMessage) -> None:
+        seen.append((message.kind, message.namespace))
+        if message.kind == "index":
+            over.set()
+        elif message.namespace == "slow":
+            try:
+                await asyncio.Event().wait()
+            finally:
+                seen.append(("extract", "stopped"))
+
+    async with at_work(queue.consume(handle)), asyncio.timeout(5):
+        await queue.send([word(namespace="slow")])
+        await queue.send([word(namespace="behind")], delay_s=0)
+        await queue.send([word("index")])
+        await over.wait()
+    # The second of a kind waited for the first, which was stopped with the server.
+    assert ("extract", "behind") not in seen and seen[-1] == ("extract", "stopped")
 
 
 async def test_clock_ticks_on_after_a_tick_that_failed(caplog: pytest.LogCaptureFixture) -> None:

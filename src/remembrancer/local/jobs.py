@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from functools import partial
 from typing import Final
 
 from remembrancer.core.errors import LimitExceeded, RemembrancerError
@@ -48,29 +49,51 @@ class TaskQueue:
             self._waiting[key] = (self._now_s() + delay_s, message)
         self._changed.set()
 
-    def take_due(self) -> list[JobMessage]:
-        """Take out what is due by now, the longest due first."""
+    def take_due(self, busy: Collection[str] = ()) -> list[JobMessage]:
+        """Take out what is due by now, the longest due first: one of each kind that is not busy."""
         now_s = self._now_s()
-        due = sorted((at, key) for key, (at, _) in self._waiting.items() if at <= now_s)
-        return [self._waiting.pop(key)[1] for _, key in due]
+        kinds = set(busy)
+        taken = []
+        for _, key in sorted((at, key) for key, (at, _) in self._waiting.items() if at <= now_s):
+            kind = self._waiting[key][1].kind
+            if kind not in kinds:
+                kinds.add(kind)
+                taken.append(self._waiting.pop(key)[1])
+        return taken
 
-    def wait_s(self) -> float | None:
+    def wait_s(self, busy: Collection[str] = ()) -> float | None:
         """Return in how many seconds the next word is due; None when there is none."""
-        if not self._waiting:
-            return None
-        return max(0.0, min(at for at, _ in self._waiting.values()) - self._now_s())
+        times = [at for at, message in self._waiting.values() if message.kind not in busy]
+        return max(0.0, min(times) - self._now_s()) if times else None
 
     async def consume(self, handle: Handle) -> None:
-        """Do words as they become due, one after the other, until cancelled."""
-        while True:
-            self._changed.clear()
-            for message in self.take_due():
-                await _do(handle, message)
-            try:
-                async with asyncio.timeout(self.wait_s()):
-                    await self._changed.wait()
-            except TimeoutError:
-                continue
+        """Do words as they become due, those of one kind one after the other, until cancelled.
+
+        A vector need not wait for a model that takes its time over messages.
+        """
+        running: dict[str, asyncio.Task[None]] = {}
+
+        def ended(kind: str, _: asyncio.Task[None]) -> None:
+            del running[kind]
+            self._changed.set()
+
+        try:
+            while True:
+                self._changed.clear()
+                for message in self.take_due(running):
+                    task = asyncio.get_running_loop().create_task(_do(handle, message))
+                    running[message.kind] = task
+                    task.add_done_callback(partial(ended, message.kind))
+                try:
+                    async with asyncio.timeout(self.wait_s(running)):
+                        await self._changed.wait()
+                except TimeoutError:
+                    continue
+        finally:
+            tasks = [*running.values()]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _do(handle: Handle, message: JobMessage) -> None:
