@@ -15,6 +15,7 @@ from remembrancer.core.recall.patch import (
     PatchLine,
     TermLine,
     is_chinese,
+    lines_of,
     quote,
     render_patch,
     without_patches,
@@ -136,3 +137,10 @@ def test_patches_are_taken_out_wherever_they_stand() -> None:
     assert without_patches(f"{patch}\nhello {patch}") == "\nhello "
     assert without_patches("<recalled-memories> is a word") == "<recalled-memories> is a word"
     assert without_patches("plain\n") == "plain\n"
+
+
+def test_lines_of_a_patch_are_what_stands_in_its_frame() -> None:
+    patch = render_patch([PatchLine("itm_1", "对花生过敏", "fact")], [], message="过敏").text
+    assert lines_of(patch) == '- [fact] "对花生过敏"'
+    assert lines_of("") == ""
+    assert lines_of("- a line") == "- a line"

@@ -22,6 +22,7 @@ from remembrancer.app.state import App
 from remembrancer.core.chat.inject import mark_patch
 from remembrancer.core.chat.shapes import write_json
 from remembrancer.core.errors import RemembrancerError
+from remembrancer.core.recall.patch import lines_of
 from remembrancer.store import conversations as store
 from remembrancer.store import library
 from remembrancer.store import messages as message_store
@@ -124,7 +125,7 @@ def _give_anew(
         earlier = {id_ for one in given.values() for id_ in one.memory_ids}
         turn.memory_ids = tuple(recalled.injected)
         if not recalled.injected or not earlier.issuperset(recalled.injected):
-            patch = recalled.patch
+            patch = lines_of(recalled.patch)  # the block has a frame and a preface of its own
     turn.block = mark_patch(
         patch,
         recall_id=turn.recall_id or "",

@@ -132,6 +132,13 @@ def without_patches(text: str) -> str:
     return "".join([*(part.rstrip("\n") for part in before), last])
 
 
+def lines_of(patch: str) -> str:
+    """Return the lines of a patch without its frame and preface, for a place with its own."""
+    if not (patch.startswith(PATCH_OPEN) and patch.endswith(PATCH_CLOSE)):
+        return patch
+    return "\n".join(patch.split("\n")[2:-1])
+
+
 def _term_lines(terms: Sequence[TermLine], word: str, room: int) -> list[str]:
     lines: list[str] = []
     for one in terms:
