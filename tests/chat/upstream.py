@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -312,3 +313,14 @@ def running_upstream() -> Iterator[Upstream]:
     finally:
         server.should_exit = True
         thread.join(10)
+
+
+def main() -> None:
+    """Serve until the standard input ends; the address is told on the standard output."""
+    with running_upstream() as upstream:
+        print(upstream.url, flush=True)  # noqa: T201 - the caller reads it
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+"""What the gateway adds to a chat: milliseconds to the first byte, and many streams at once.
+
+A model's server of the tests and the product's server run in processes of their own, on loopback.
+Direct calls and calls through the gateway alternate in one run, so that a busy machine is busy for
+both. The store holds memories; there is no embedder. Three kinds of calls go through the gateway:
+without memory, with memory that finds nothing, and with memory that finds the fact asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+from tests.e2e.serving import Launcher, Server
+
+from measuring import Timing, machine, print_table, resident_mib, timing
+
+MEMORIES = 500
+"""Memories of the store."""
+STREAMS = 200
+"""Streams at once."""
+CHUNKS = 200
+"""Chunks of each."""
+WARM = 10
+"""Calls of each kind that are not counted."""
+BUDGET_MS = 5.0
+"""Milliseconds that the gateway may add to the first byte, the middle call. Source: DESIGN 14."""
+
+
+@contextlib.contextmanager
+def places(folder: Path) -> Iterator[tuple[str, Server]]:
+    """The upstream's address and the gateway's server."""
+    upstream = subprocess.Popen(
+        [sys.executable, "-m", "tests.chat.upstream"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert upstream.stdout is not None
+    assert upstream.stdin is not None
+    url = upstream.stdout.readline().strip()
+    launcher = Launcher(folder / "data")
+    try:
+        settings = {"AI_GATEWAY_BASE_URL": url, "CHAT_MODEL": "mock", "EMBEDDING_MODEL": "off"}
+        yield url, launcher.serve(**settings)
+    finally:
+        launcher.close()
+        upstream.stdin.close()
+        upstream.wait(10)
+
+
+def fill(server: Server) -> None:
+    """Store memories that words can find."""
+    with server.client() as client:
+        for number in range(MEMORIES):
+            content = f"第{number}号仓库的钥匙在抽屉{number % 37}里 the key of store {number}"
+            client.post("/v1/memories", json={"content": content}).raise_for_status()
+
+
+def known(number: int) -> str:
+    """A question that a memory answers."""
+    return f"第{number}号仓库的钥匙在哪里？ where is the key of store {number}?"
+
+
+def unknown(number: int) -> str:
+    """A question that no memory has a word of."""
+    return f"Explain photosynthesis, variant {number + 1_000_000}. 解释光合作用"
+
+
+async def first_byte_ms(client: httpx.AsyncClient, url: str, text: str) -> float:
+    """Milliseconds until the first byte of a stream; the rest is read and not counted."""
+    body = {"model": "mock", "messages": [{"role": "user", "content": text}], "stream": True}
+    started = time.perf_counter()
+    async with client.stream("POST", url, json=body) as response:
+        pieces = response.aiter_raw()
+        await anext(pieces)
+        taken = (time.perf_counter() - started) * 1000
+        async for _ in pieces:
+            pass
+    return taken
+
+
+async def measured(url: str, server: Server, *, times: int) -> dict[str, Timing]:
+    """The first byte of each kind of call, one after another in turn."""
+    kinds = {
+        "direct": (f"{url}/v1/chat/completions", unknown),
+        "without memory": (f"{server.url}/v1/guide-dog/chat/completions", unknown),
+        "nothing found": (f"{server.url}/v1/chat/completions", unknown),
+        "a fact found": (f"{server.url}/v1/chat/completions", known),
+    }
+    taken: dict[str, list[float]] = {kind: [] for kind in kinds}
+    headers = {"authorization": f"Bearer {server.token}"}
+    async with httpx.AsyncClient(headers=headers, timeout=60) as client:
+        for number in range(times + WARM):
+            for kind, (address, question) in kinds.items():
+                one = await first_byte_ms(client, address, question(number))
+                if number >= WARM:
+                    taken[kind].append(one)
+    return {kind: timing(each) for kind, each in taken.items()}
+
+
+async def many(server: Server) -> dict[str, Any]:
+    """Run streams at once and check that each is whole and its own."""
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=STREAMS)
+    headers = {"authorization": f"Bearer {server.token}"}
+    async with httpx.AsyncClient(headers=headers, timeout=300, limits=limits) as client:
+
+        async def one(number: int) -> bool:
+            text = f"stream {number:03d}"
+            body = {
+                "model": "mock",
+                "messages": [{"role": "user", "content": text}],
+                "stream": True,
+                "x_chunks": CHUNKS,
+            }
+            response = await client.post(f"{server.url}/v1/chat/completions", json=body)
+            events = [line[6:] for line in response.text.splitlines() if line.startswith("data: ")]
+            told = [json.loads(each)["choices"][0]["delta"] for each in events[:-1]]
+            got = [each["content"] for each in told if each.get("content")]
+            # The upstream says back what it was sent, memory included.
+            is_own = [
+                each.startswith(f"you said: {text}") and each.endswith(f"#{chunk};")
+                for chunk, each in enumerate(got)
+            ]
+            return len(got) == CHUNKS and all(is_own) and events[-1] == "[DONE]"
+
+        started = time.perf_counter()
+        whole = await asyncio.gather(*(one(number) for number in range(STREAMS)))
+        seconds = time.perf_counter() - started
+    assert server.process is not None
+    memory = resident_mib(server.process.pid)
+    return {
+        "whole": sum(whole),
+        "seconds": round(seconds, 2),
+        "chunks_a_second": round(STREAMS * CHUNKS / seconds),
+        "peak_mib": None if memory is None else round(memory[1]),
+    }
+
+
+def main() -> int:
+    """Measure, print, write the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", type=Path, required=True)
+    parser.add_argument("--times", type=int, default=200)
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, places(Path(folder)) as (url, server):
+        fill(server)
+        timings = asyncio.run(measured(url, server, times=chosen.times))
+        streams = asyncio.run(many(server))
+    direct = timings["direct"].p50
+    figures = {
+        "machine": machine(),
+        "first_byte": {kind: one.figures() for kind, one in timings.items()},
+        "added_p50_ms": {kind: round(one.p50 - direct, 3) for kind, one in timings.items()},
+        "budget_ms": BUDGET_MS,
+        "streams": streams,
+    }
+    rows = [
+        (kind, f"{one.p50:.2f}", f"{one.p95:.2f}", f"{one.p50 - direct:.2f}")
+        for kind, one in timings.items()
+    ]
+    print_table(("first byte of a stream", "p50 ms", "p95 ms", "added ms"), rows)
+    print(f"budget: {BUDGET_MS} ms added at p50")
+    print(f"{STREAMS} streams of {CHUNKS} chunks at once: {streams}")
+    chosen.json.write_text(json.dumps(figures, indent=2), encoding="utf-8")
+    return 0 if streams["whole"] == STREAMS else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
