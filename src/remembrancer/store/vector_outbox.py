@@ -111,10 +111,15 @@ def due_statement(namespace: str | None, now_ms: int, limit: int) -> Statement:
 
 ITEM_COLUMNS: Final = (
     f"i.version AS item_version, i.kind, i.state, i.title, substr(i.content, 1, {EMBED_CHARS_MAX})"
-    " AS content, i.tags, i.artifact_id, i.project_id, i.topic_id, p.name AS project,"
+    " AS content, i.tags, i.fact_key, i.artifact_id, i.project_id, i.topic_id, p.name AS project,"
     " t.name AS topic"
 )
 """What is embedded of `items AS i` and its `OWNERS`."""
+
+_TEXTS: Final = (
+    "kind", "state", "title", "content", "artifact_id", "fact_key", "project_id", "topic_id",
+)  # fmt: skip
+"""Of these, the columns that hold text as it is."""
 
 OWNERS: Final = (
     "LEFT JOIN projects AS p ON p.namespace = i.namespace AND p.id = i.project_id"
@@ -144,8 +149,7 @@ def waiting(outcome: Outcome) -> list[Waiting]:
 def _waiting(row: Row) -> Waiting:
     fields: Fields | None = None
     if row.get("kind") is not None:
-        names = ("kind", "state", "title", "content", "artifact_id", "project_id", "topic_id")
-        fields = {name: None if row[name] is None else str(row[name]) for name in names}
+        fields = {name: None if row[name] is None else str(row[name]) for name in _TEXTS}
         fields["tags"] = None if row["tags"] is None else load_json(row["tags"])
     return Waiting(
         str(row["namespace"]),

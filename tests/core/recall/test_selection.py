@@ -56,7 +56,7 @@ def test_select_drops_what_is_below_the_wanted_floor() -> None:
 
 def test_search_shows_what_may_answer_and_says_what_is_sure() -> None:
     contenders = [contender("a", "a"), contender("b", "b", 3), contender("c", "c", 0)]
-    found = select(contenders, ASKED, Shown(), Bar(NOW, is_search=True))
+    found = select(contenders, ASKED, Shown(), Bar(NOW, floor=0.01, is_search=True))
     strict = chosen(contenders)
     assert {one.id for one in found if one.is_sure} == {one.id for one in strict if not one.gate}
     assert {one.id for one in found if not one.gate} == {"a", "b"}

@@ -19,14 +19,10 @@ Gate = Literal["visible", "score_floor", "far_below_best", "not_needed", "over_l
 """Why a candidate was dropped: it stands in the request already; it is not sure enough; another is
 far surer; the message asks for work that takes nothing of it; enough were surer."""
 
-SCORE_MIN: Final = 0.005
+SCORE_MIN: Final = 0.001
 """Score from which a search shows a candidate. Source: zh-recall's dev half, as
-`scripts/bench_recall.py --tune` prints it: recall@5 is 0.980 without and with this, and 0.946 at
-twice as much; ten candidates pass."""
-
-BEST_SHARE_MIN: Final = 0.01
-"""Share of the best score that a search's candidate must have: what is a hundred times less likely
-is no answer beside it. Our choice."""
+`scripts/bench_recall.py --tune` prints it: recall@5 is 0.980 up to five times as much, and 0.946 at
+ten times; the rest is room for questions that are unlike those."""
 
 SURE_MIN: Final[Mapping[Asks, float]] = {"value": 0.4, "work": 0.15, "open": 0.15}
 """Score from which a fact is brought up by itself. Source: zh-recall's dev half, as above: of its
@@ -86,8 +82,8 @@ def _gate(one: Fused, asks: Asks | None, *, best: float, is_visible: bool) -> Ga
         return "score_floor"
     if asks == "work" and not one.evidence.bearers and one.evidence.words < WORK_WORDS_MIN:
         return "not_needed"
-    share = BEST_SHARE_MIN if asks is None else SURE_SHARE_MIN
-    return "far_below_best" if one.score < share * best else None
+    is_far = asks is not None and one.score < SURE_SHARE_MIN * best
+    return "far_below_best" if is_far else None
 
 
 def _floor(one: Fused, asks: Asks | None) -> float:
