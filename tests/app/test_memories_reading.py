@@ -23,6 +23,7 @@ from remembrancer.app.memories.read import (
     list_memories,
     search_memories,
 )
+from remembrancer.app.recall.recall import RecallScope
 from remembrancer.core.errors import Conflict, InvalidInput, NotFound
 
 
@@ -99,7 +100,7 @@ async def test_search_finds_current_memories_alone_and_keeps_the_floor() -> None
     assert (await found("暗号", min_score=1))["raw_count"] == 1
     assert (await found("暗号", min_score=1))["data"] == []
     assert (await found("茶"))["data"] == []
-    assert (await found("暗号", types=("fact",)))["data"] == []
+    assert (await found("暗号", scope=RecallScope(types=("fact",))))["data"] == []
     with pytest.raises(InvalidInput):
         await found("暗号", min_score=1.5)
     with pytest.raises(InvalidInput):

@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from remembrancer.core.items.record import ItemRecord, References
-from remembrancer.core.search.ranking import MATCHED_ROWS_MAX
 from remembrancer.core.values import canonical_json
 from remembrancer.ports.sql import Row, SqlValue, Statement
 from remembrancer.store.item_filters import Asked, conditions, scoped_match
 from remembrancer.store.items import COLUMNS, ITEM_COLUMNS, owner_columns, records_of
 from remembrancer.store.marks import Marks
 
-MATCHES_READ_MAX: Final = MATCHED_ROWS_MAX
+MATCHES_READ_MAX: Final = 700
 """Matches that one search looks at, the newest first: reached only when each of its terms is
-common. As many as the chosen terms of other queries may have."""
+common. Our choice, a little below what the chosen terms of other queries may have: where the
+filters let none of them pass, each costs two rows read."""
 
 TITLE_WEIGHT: Final = 4.0
 TAGS_WEIGHT: Final = 2.0
@@ -30,7 +30,7 @@ BODY_WEIGHT: Final = 1.0
 _RANK: Final = f"bm25(search, 0.0, {TITLE_WEIGHT}, {BODY_WEIGHT}, {TAGS_WEIGHT})"
 
 
-COLD_READ_MAX: Final = 200
+COLD_READ_MAX: Final = 100
 """Matches that the search of the cold tier looks at, the newest first. Our choice: it is asked when
 little else was found, within the same budget."""
 
@@ -38,9 +38,11 @@ Tier = Literal["asked", "valid", "cold"]
 """What is searched: what the query's filters let pass; of that only what is valid by now; or
 instead what a job archived."""
 
+# A CASE, so that only the events of what is archived are looked at.
 _COLD: Final = (
-    "EXISTS (SELECT 1 FROM events AS e WHERE e.namespace = ?1 AND e.stream = 'item/' || i.id"
-    " AND e.version = i.version AND e.actor >= 'job:' AND e.actor < 'job;')"
+    "CASE WHEN i.state = 'archived' THEN EXISTS (SELECT 1 FROM events AS e WHERE e.namespace = ?1"
+    " AND e.stream = 'item/' || i.id AND e.version = i.version"
+    " AND e.actor >= 'job:' AND e.actor < 'job;') ELSE 0 END"
 )
 _SUMMED: Final = 12
 """Parts of one sum inside the sum of all: the depth of an expression stays far below D1's limit."""

@@ -8,7 +8,7 @@ from typing import Final, cast
 from remembrancer.app.commit import Answer
 from remembrancer.app.items.read import get_item, list_items
 from remembrancer.app.recall.answers import SCORE_DIGITS, check_query_text
-from remembrancer.app.recall.recall import Purpose, RecallScope, recall
+from remembrancer.app.recall.recall import EVERYTHING, Purpose, RecallScope, recall
 from remembrancer.app.search import MATCHES_MAX
 from remembrancer.app.state import App
 from remembrancer.core import limits
@@ -131,13 +131,14 @@ def _item_query(query: MemoryQuery) -> ItemQuery:
 class MemorySearch:
     """What is looked for.
 
-    *Shape:* `top_k` 1…50; `min_score` 0…1, the floor below which a match is left out; without
-    `is_filtered` every match is shown and no model ranks again; `has_prompt` wants the text to put
-    into a conversation, `has_debug` why each candidate was kept or dropped.
+    *Shape:* `scope` what may be found; `top_k` 1…50; `min_score` 0…1, the floor below which a
+    match is left out; without `is_filtered` every match is shown and no model ranks again;
+    `has_prompt` wants the text to put into a conversation, `has_debug` why each candidate was kept
+    or dropped.
     """
 
     query: str
-    types: tuple[str, ...] = ()
+    scope: RecallScope = EVERYTHING
     top_k: int = MATCHES_MAX
     min_score: float = SCORE_MIN
     is_filtered: bool = True
@@ -162,7 +163,7 @@ async def search_memories(app: App, caller: Caller, asked: MemorySearch) -> Answ
         asked.query,
         limit=asked.top_k,
         min_score=asked.min_score,
-        scope=RecallScope(types=asked.types),
+        scope=asked.scope,
         purpose=asked.purpose,
         used="patch" if asked.has_prompt else "nothing",
         is_search=True,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final, cast
 
 from remembrancer.app.commit import Answer
-from remembrancer.app.recall.recall import LIMIT_MAX, Hit, RecallScope, recall
+from remembrancer.app.recall.recall import EVERYTHING, LIMIT_MAX, Hit, RecallScope, recall
 from remembrancer.app.state import App
 from remembrancer.core.cursors import decode_cursor, encode_cursor
 from remembrancer.core.dates import format_iso
@@ -34,7 +33,7 @@ async def recall_memories(
     *,
     k: int = RECALLED,
     min_score: float = SHOWN_MIN,
-    types: Sequence[str] = (),
+    scope: RecallScope = EVERYTHING,
 ) -> Answer:
     """Recall for an agent: the predecessor's answer, and the text that quotes it.
 
@@ -50,7 +49,7 @@ async def recall_memories(
         query,
         limit=k,
         min_score=min_score,
-        scope=RecallScope(types=types),
+        scope=scope,
         purpose="mcp",
         used="hits",
     )

@@ -71,6 +71,10 @@ class RecallScope:
     tags: Sequence[str] = ()
 
 
+EVERYTHING: Final = RecallScope()
+"""Every memory."""
+
+
 class RecallOptions(TypedDict, total=False):
     """How a message is recalled for.
 
@@ -211,7 +215,7 @@ def _check(app: App, message: str, options: RecallOptions) -> _Asking:
         message=message,
         limit=limit,
         floor=hidden(floor),
-        scope=options.get("scope", RecallScope()),
+        scope=options.get("scope", EVERYTHING),
         visible=options.get("visible", ()),
         tokens_max=options.get("token_budget", PATCH_TOKENS_MAX),
         purpose=purpose,

@@ -103,6 +103,8 @@ def _sifted(
         contender = by_id[one.fused.candidate.id]
         score = one.fused.score
         gate: Dropped | None = repeats.get(contender.candidate.id, one.gate)
+        if bar.is_search and gate == "far_below_best":
+            gate = None  # a list of matches has room for what is less sure
         if gate is None and score < bar.floor:
             gate = "score_floor"
         is_sure = gate is None and sure.gate is None

@@ -14,6 +14,7 @@ from remembrancer.app.commit import Answer as AppAnswer
 from remembrancer.app.items.inputs import ItemInput
 from remembrancer.app.memories import change, read, save
 from remembrancer.app.recall.meaning import VECTOR_FAULTS
+from remembrancer.app.recall.recall import RecallScope
 from remembrancer.app.search import MATCHES_MAX
 from remembrancer.core import limits
 from remembrancer.core.items.fields import MemoryType, State
@@ -97,11 +98,19 @@ class MemoryChange(MemoryFields):
 class MemorySearchBody(Named):
     """What is looked for among current memories."""
 
-    OTHER_NAMES: ClassVar[Mapping[str, str]] = {"q": "query", "limit": "top_k"}
+    OTHER_NAMES: ClassVar[Mapping[str, str]] = {
+        "q": "query",
+        "limit": "top_k",
+        "project_slug": "project",
+        "group_slug": "topic",
+    }
 
     query: str = Field(description="Words, in any script.")
     top_k: int = Field(MATCHES_MAX, ge=1, le=MATCHES_MAX)
     types: list[MemoryType] = Field(default_factory=list)
+    project: str | None = Field(None, description="A slug or a name.")
+    topic: str | None = Field(None, description="A slug or a name.")
+    tags: list[str] = Field(default_factory=list, description="Any of them.")
     min_score: Share = Field(read.SCORE_MIN, description="Below it nothing is shown.")
     filter: bool = Field(True, description="False shows every match, as it was found.")
     include_prompt: bool = Field(False, description="Also the text to put into a conversation.")
@@ -181,7 +190,7 @@ async def _search(call: Call[None, MemorySearchBody]) -> Answer:
     body = call.body
     asked = read.MemorySearch(
         body.query,
-        tuple(body.types),
+        RecallScope(types=body.types, project=body.project, topic=body.topic, tags=body.tags),
         body.top_k,
         body.min_score,
         is_filtered=body.filter,

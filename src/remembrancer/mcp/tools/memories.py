@@ -12,6 +12,7 @@ from pydantic import Field, WithJsonSchema
 from remembrancer.app.commit import Answer
 from remembrancer.app.items.inputs import ItemInput
 from remembrancer.app.memories import change, read, save
+from remembrancer.app.recall.recall import RecallScope
 from remembrancer.app.search import MATCHES_MAX
 from remembrancer.app.state import App
 from remembrancer.core.errors import InvalidInput
@@ -20,7 +21,17 @@ from remembrancer.core.items.query import OFFSET_MAX
 from remembrancer.core.values import Caller
 from remembrancer.mcp import result_schemas as results
 from remembrancer.mcp.arguments import Arguments
-from remembrancer.mcp.models import Names, Paged, Share, Types, given_of, named, page_limit
+from remembrancer.mcp.models import (
+    Names,
+    Paged,
+    Share,
+    Types,
+    given_of,
+    named,
+    page_limit,
+    project_slug,
+    topic_slug,
+)
 from remembrancer.mcp.registry import Tool
 
 FilterType = Annotated[MemoryType, WithJsonSchema({"type": "string"})]
@@ -37,6 +48,9 @@ class Search(Arguments):
     types: Types = named("types", "type", default=())
     min_score: Share = read.SCORE_MIN
     filter: bool = Field(True, description="False shows every match")
+    project: str | None = project_slug()
+    topic: str | None = topic_slug()
+    tags: Names = named("tags", "tag", default=())
 
 
 class ListMemories(Paged):
@@ -96,9 +110,15 @@ def _new(arguments: Upsert | Supersede) -> save.NewMemory:
 
 
 async def _search(app: App, caller: Caller, arguments: Search) -> Answer:
+    scope = RecallScope(
+        types=arguments.types,
+        project=arguments.project,
+        topic=arguments.topic,
+        tags=arguments.tags,
+    )
     asked = read.MemorySearch(
         arguments.query,
-        arguments.types,
+        scope,
         arguments.top_k,
         arguments.min_score,
         is_filtered=arguments.filter,

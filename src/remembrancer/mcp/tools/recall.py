@@ -6,13 +6,13 @@ from typing import Any, Final
 
 from remembrancer.app.commit import Answer
 from remembrancer.app.recall import answers
-from remembrancer.app.recall.recall import LIMIT_MAX
+from remembrancer.app.recall.recall import LIMIT_MAX, RecallScope
 from remembrancer.app.state import App
 from remembrancer.core.recall.scale import SHOWN_MIN
 from remembrancer.core.values import Caller
 from remembrancer.mcp import result_schemas as results
 from remembrancer.mcp.arguments import Arguments
-from remembrancer.mcp.models import Share, Types, named
+from remembrancer.mcp.models import Names, Share, Types, named, project_slug, topic_slug
 from remembrancer.mcp.registry import Tool
 
 
@@ -21,6 +21,14 @@ class Recall(Arguments):
     k: int = named("k", "top_k", "limit", default=answers.RECALLED, ge=1, le=LIMIT_MAX)
     min_score: Share = SHOWN_MIN
     types: Types = named("types", "type", default=())
+    project: str | None = project_slug()
+    topic: str | None = topic_slug()
+    tags: Names = named("tags", "tag", default=())
+
+    @property
+    def scope(self) -> RecallScope:
+        """What may be recalled."""
+        return RecallScope(types=self.types, project=self.project, topic=self.topic, tags=self.tags)
 
 
 class Explain(Arguments):
@@ -34,7 +42,7 @@ async def _recall(app: App, caller: Caller, arguments: Recall) -> Answer:
         arguments.query,
         k=arguments.k,
         min_score=arguments.min_score,
-        types=arguments.types,
+        scope=arguments.scope,
     )
 
 

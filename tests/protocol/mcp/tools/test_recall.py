@@ -14,7 +14,7 @@ def test_recall_has_the_seeds_parameters() -> None:
     assert schema["required"] == ["query"]
     assert (fields["k"]["default"], fields["k"]["minimum"], fields["k"]["maximum"]) == (20, 1, 100)
     assert fields["min_score"]["default"] == 0.15
-    assert set(fields) == {"query", "k", "min_score", "types"}
+    assert set(fields) >= {"query", "k", "min_score", "types"}
 
 
 async def test_what_was_just_saved_is_recalled_first_and_can_be_explained() -> None:
@@ -34,6 +34,18 @@ async def test_what_was_just_saved_is_recalled_first_and_can_be_explained() -> N
     assert shown["candidates"][0]["id"] == hit["id"]
     used = await agent.call("memory_get", id=hit["id"])
     assert used["memory"]["recall_count"] == 1
+
+
+async def test_a_scope_narrows_what_is_recalled_and_searched() -> None:
+    agent = Agent()
+    await agent.call("create_project", name="菜园")
+    for project, tag in ((None, "甲"), ("菜园", "乙")):
+        await agent.make(f"番茄种在{tag}地", item_kind="memory", project_slug=project, tags=[tag])
+    for scope in ({"project_slug": "菜园"}, {"tags": "乙"}):
+        found = await agent.call("memory_recall", query="番茄种在哪里", **scope)
+        searched = await agent.call("memory_search", query="番茄种在哪里", **scope)
+        assert [one["content"] for one in found["hits"]] == ["番茄种在乙地"]
+        assert [one["content"] for one in searched["data"]] == ["番茄种在乙地"]
 
 
 async def test_small_talk_recalls_nothing_and_a_search_is_no_use() -> None:
