@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
+from tests.budgets.chats import chat_turn, chat_turn_that_saves
 from tests.budgets.places import Operation, Place
 from tests.builders import NAMESPACE
 
@@ -342,6 +343,12 @@ DESIGNED: Final[Mapping[str, Budget]] = MappingProxyType(
         "list as of a time, 50": Budget(list_past_time, trips=2, read=500),
         "recall, words of most items": Budget(
             recall_common, trips=4, read=2_000, written=8, is_steady=False
+        ),
+        "chat turn that saves nothing": Budget(
+            chat_turn, trips=10, read=2_500, written=30, is_steady=False
+        ),
+        "chat turn with remember-now": Budget(
+            chat_turn_that_saves, trips=12, read=2_500, written=70, is_steady=False
         ),
         "recall, rare words": Budget(recall_rare, trips=4, read=2_000, written=8, is_steady=False),
     }
