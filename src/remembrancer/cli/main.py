@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.main import get_command
 
+from remembrancer.cli.candidates import candidates
 from remembrancer.cli.context import context
 from remembrancer.cli.doctor import doctor, settings
 from remembrancer.cli.groups import RootGroup
@@ -26,6 +27,7 @@ from remembrancer.cli.memories import remember, search
 from remembrancer.cli.output import print_error
 from remembrancer.cli.place import placed
 from remembrancer.cli.projects import projects
+from remembrancer.cli.recall import recall
 from remembrancer.cli.serve import serve
 from remembrancer.cli.tasks import tasks
 from remembrancer.cli.topics import topics
@@ -68,7 +70,9 @@ _COMMANDS: Final[tuple[Callable[..., None] | tuple[str, typer.Typer], ...]] = (
     mcp,
     ("tasks", tasks),
     remember,
+    recall,
     search,
+    ("candidates", candidates),
     ("context", context),
     ("projects", projects),
     ("topics", topics),
