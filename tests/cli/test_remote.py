@@ -82,6 +82,12 @@ SESSION: tuple[tuple[str, ...], ...] = (
     ("context",),
     ("context", "project", "report"),
     ("settings",),
+    ("jobs", "run", "retention", "--force"),
+    ("jobs", "pause", "dream"),
+    ("jobs", "resume", "dream"),
+    ("jobs", "preview", "--days", "3"),
+    ("jobs", "show"),
+    ("jobs",),
 )
 
 

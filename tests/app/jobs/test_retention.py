@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from tests.app.indexing import make_indexed
 from tests.app.jobs.benches import add_messages, message_ids
 from tests.builders import NAMESPACE, Bench, id_of
 
@@ -23,7 +25,7 @@ from remembrancer.app.undo import undo
 from remembrancer.app.verify import verify
 from remembrancer.core.errors import Conflict, NotFound
 from remembrancer.core.values import DAY_MS, JSON
-from remembrancer.ports.sql import Statement
+from remembrancer.ports.sql import Outcome, Statement
 from remembrancer.store import artifacts
 from remembrancer.testing.stores import CountingStore
 
@@ -310,6 +312,79 @@ async def test_messages_go_by_age_alone_where_nothing_is_extracted() -> None:
     bench.runtime.advance(15 * DAY_MS)
     app = with_settings(bench, ENABLE_AUTO_MEMORY="false")
     assert await clean(bench, app) == {"messages": 2, "is": "done"}
+
+
+async def test_item_is_purged_only_after_its_vector_is_gone() -> None:
+    indexed = make_indexed()
+    bench = indexed.bench
+    gone = await memory(bench)
+    await indexed.drain()
+    await delete_items(indexed.app, bench.caller(), [gone])
+    bench.runtime.advance(31 * DAY_MS)
+
+    assert await clean(bench, indexed.app) == {"is": "nothing"}, "its removal waits"
+    indexed.vectors.fail_every = 1
+    await indexed.drain()
+    assert await clean(bench, indexed.app) == {"is": "nothing"}, "its removal failed"
+    indexed.vectors.fail_every = 0
+    bench.runtime.advance(DAY_MS)
+    await indexed.drain()
+    assert not await indexed.holds(gone)
+    assert await clean(bench, indexed.app) == {"purged": 1, "is": "done"}
+
+
+async def test_memory_used_while_it_is_about_to_expire_stays() -> None:
+    bench = bench_of_agent()
+    used, unused = await memory(bench), await memory(bench, "讨厌香菜")
+    bench.runtime.advance(LATER * DAY_MS)
+    sound = bench.sql
+    now_ms = bench.runtime.now_ms()
+
+    class Meanwhile(CountingStore):
+        async def write(self, statements: Sequence[Statement]) -> list[Outcome]:
+            if any("job_runs SET counts" in one.sql for one in statements):
+                sql = "INSERT OR REPLACE INTO item_use VALUES (?, ?, 1, ?, 0, NULL)"
+                await sound.write([Statement(sql, (NAMESPACE, used, now_ms))])
+            return await super().write(statements)
+
+    bench.sql = Meanwhile(sound)
+    assert await clean(bench) == {"expired": 1, "is": "done"}
+    assert await states(bench) == {used: "active", unused: "expired"}
+
+
+async def test_item_restored_while_it_is_about_to_be_purged_stays() -> None:
+    bench = Bench()
+    ids = [await memory(bench, f"第{number}件事") for number in range(2)]
+    await delete_items(bench.app, bench.caller(), ids)
+    bench.runtime.advance(31 * DAY_MS)
+    sound, app = bench.sql, with_settings(bench, DELETED_KEEP_DAYS="60")
+    caught: list[str] = []
+
+    class Meanwhile(CountingStore):
+        async def write(self, statements: Sequence[Statement]) -> list[Outcome]:
+            if not caught and any("INSERT INTO events" in one.sql for one in statements):
+                caught.append(ids[0])
+                await restore_item(app, bench.caller(), ids[0])
+            return await super().write(statements)
+
+    bench.sql = Meanwhile(sound)
+    assert await clean(bench) == {"purged": 1, "is": "done"}
+    assert await states(bench) == {ids[0]: "active"} and caught
+
+
+async def test_many_slices_of_old_rows_go_piece_by_piece() -> None:
+    bench = Bench()
+    sql = (
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4200)"
+        " INSERT INTO idempotency (namespace, key, request_hash, at_ms, cause)"
+        " SELECT ?, 'k' || i, '', 1, '' FROM n"
+    )
+    await bench.sql.write([Statement(sql, (NAMESPACE,))])
+
+    first = await clean(bench, pieces_max=1)
+    assert 500 <= int(str(first["idempotency"])) < 4_200
+    assert (await clean(bench))["is"] == "done"
+    assert await bench.rows("SELECT 1 FROM idempotency") == []
 
 
 async def test_message_takes_its_files_along() -> None:
