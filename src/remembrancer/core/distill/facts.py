@@ -37,9 +37,9 @@ IMPORTANCE: Final = 0.65
 FACT_CHARS_MAX: Final = 1_000
 """Characters of a fact; a longer one is no fact. Source: the predecessor."""
 
-FACTS_MAX: Final = 24
+FACTS_MAX: Final = 60
 """Facts of one batch, the surest first: they are one write. Our choice; forty messages rarely say
-ten."""
+twenty."""
 
 TAGS_MAX: Final = 8
 """Tags of one fact. Our choice."""
