@@ -6,6 +6,7 @@ After recovery the result is that of the undisturbed run.
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 from tests.app.distill.nightly import Distiller, Script, counted, echoing, fact, facts, lines_of
@@ -15,6 +16,7 @@ from remembrancer.app.jobs.running import handle_message
 from remembrancer.app.memories.save import NewMemory, save_memory
 from remembrancer.app.rebuild import rebuild
 from remembrancer.app.verify import verify
+from remembrancer.core.chat.wrapping import append_block, wrap
 from remembrancer.core.errors import RemembrancerError
 from remembrancer.ports.models import Completion, Prompt
 from remembrancer.ports.queue import JobMessage
@@ -220,10 +222,14 @@ async def test_echo_of_injected_memories_leads_to_no_new_memory() -> None:
     bench.runtime.advance(1_000)
     for turn in range(50):
         text = known[turn % 10]
-        await bench.say(f"[memory] {text}", role="system")
-        await bench.say(f"> {text}\nthanks", text)
+        block = wrap("memory", f"- {text}, he says, ever since {1990 + turn}")
+        quoted = "\n".join(f"> {line}" for line in block.splitlines())
+        await bench.say(block, f"[memory] {text}", role="system")
+        await bench.say(append_block("thanks", block), f"{quoted}\nthanks", text)
+        await bench.say(json.dumps({"result": block}), f"> {text}\nthanks")
         await bench.say(f"You told me: {text}", role="assistant")
-        await bench.say(text, role="tool")
+        await bench.say(text, block, role="tool")
     while (await bench.run())["status"] != "nothing":
         pass
-    assert sorted(set(await bench.texts()) - {"thanks"}) == sorted(known)
+    left = [text for text in await bench.texts() if text not in ("thanks", '{"result": ""}')]
+    assert sorted(left) == sorted(known)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from remembrancer.core.chat.echo import strip_injected
 from remembrancer.core.text.graphemes import shorten
 from remembrancer.core.text.scripts import LETTER, UNSPACED, classes_of
 
@@ -55,8 +56,10 @@ class Line:
 
 
 def own_words(text: str) -> str:
-    """Return a message without the lines that quote others: they are nobody's statement now."""
-    kept = [line for line in text.splitlines() if not line.lstrip().startswith(">")]
+    """Return a message without what we injected and without lines that quote: neither is said by
+    whoever sent it."""
+    plain = strip_injected(text)
+    kept = [line for line in plain.splitlines() if not line.lstrip().startswith(">")]
     return "\n".join(kept).strip()
 
 

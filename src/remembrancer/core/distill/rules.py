@@ -207,6 +207,7 @@ RULES: Final[Sequence[Rule]] = (*_ENGLISH, *_CHINESE)
 
 _SENTENCE: Final = re.compile(r"[^。！？!?；;\n]+[。！？!?；;\n]?")
 _ENGLISH_END: Final = re.compile(r"(?<=[a-z\d)]{2})\.\s+(?=[A-Z\u3400-\u9fff])")
+_CLAUSE: Final = re.compile("[,，]")
 _TAIL: Final = re.compile(r"[\s。.！!～~]+$")
 _OPEN: Final = re.compile(
     r"^(?:well|so|oh|and|btw|by the way|嗯|对了|對了|另外|其实|其實)[,，\s]+", re.I
@@ -225,24 +226,37 @@ def facts_by_rule(lines: Sequence[Line], *, importance_min: float = 0.0) -> list
     """
     facts: list[Fact] = []
     for line in lines:
-        for sentence in _sentences(line.text) if line.is_source else ():
-            fact = _fact(sentence, line)
-            if fact is not None and fact.importance >= importance_min:
-                facts.append(fact)
+        for sentence in _SENTENCE.findall(_ENGLISH_END.sub("\n", line.text)):
+            found = _facts(sentence, line) if line.is_source else []
+            facts += [fact for fact in found if fact.importance >= importance_min]
     return facts
 
 
-def _sentences(text: str) -> list[str]:
-    result: list[str] = []
-    for match in _SENTENCE.finditer(_ENGLISH_END.sub("\n", clean(text))):
-        found = match.group().strip()
-        if found and found[-1] not in "?？" and not found.startswith((">", "|", "`", "#")):
-            result.append(_OPEN.sub("", _TAIL.sub("", found)).strip())
-    return result
+def _facts(sentence: str, line: Line) -> list[Fact]:
+    """Return what a sentence states as a whole, else what its clauses state.
+
+    Of a question only what comes before it counts: “我叫小明，你呢？”.
+    """
+    plain = clean(sentence).strip()
+    if not plain or plain.startswith((">", "|", "`", "#")) or is_instruction(plain):
+        return []
+    is_question = plain[-1] in "?？"
+    said = _OPEN.sub("", _TAIL.sub("", plain)).strip()
+    if _UNSURE.search(said) and not is_question:
+        return []
+    whole = None if is_question else _fact(said, line)
+    if whole is not None:
+        return [whole]
+    clauses = [part.strip() for part in _CLAUSE.split(said) if part.strip()]
+    kept = clauses[:-1] if is_question else clauses
+    if any(_UNSURE.search(part) for part in kept):
+        return []
+    found = [_fact(part, line) for part in kept]
+    return [fact for fact in found if fact is not None]
 
 
 def _fact(sentence: str, line: Line) -> Fact | None:
-    if len(sentence) > SENTENCE_CHARS_MAX or _UNSURE.search(sentence) or is_instruction(sentence):
+    if len(sentence) > SENTENCE_CHARS_MAX:
         return None
     for rule in RULES:
         found = rule.pattern.match(sentence)
