@@ -14,6 +14,7 @@ from remembrancer.core.recall.query import build_query
 from remembrancer.core.recall.repeats import Shown
 from remembrancer.core.recall.scale import SHOWN_MIN, hidden, shown
 from remembrancer.core.recall.selection import Bar, Contender, Selected, select
+from remembrancer.core.text.fold import fold_key
 from remembrancer.core.values import DAY_MS, MINUTE_MS
 
 NOW = 400 * DAY_MS
@@ -115,7 +116,7 @@ def test_cold_tier_comes_only_when_nothing_else_was_found() -> None:
 def test_what_stands_before_the_reader_is_not_brought_up_again(
     shown_: Shown, text: str, where: str | None
 ) -> None:
-    assert shown_.holds("itm_1", text) == where
+    assert shown_.holds("itm_1", text, fold_key(text)) == where
 
 
 @pytest.mark.parametrize("score", [0.0, 0.001, SCORE_MIN, 0.2, 0.9, 1.0])

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from remembrancer.core.ids import is_id
 from remembrancer.core.recall.condense import sentences
 from remembrancer.core.search.likeness import Gist, compare, gist_of
 from remembrancer.core.text.fold import fold_key
@@ -54,14 +55,18 @@ class Shown:
             ("in_digest", [digest] if digest else []),
             ("in_precious", precious),
         ]
-        self._texts = [_shown(where, text) for where, texts in groups for text in texts]
+        self._texts = [
+            _shown(where, text) for where, texts in groups for text in texts if not _is_id(text)
+        ]
 
-    def holds(self, id_: str, text: str) -> Repeat | None:
-        """Return where a memory stands already, None when it is new to the reader."""
+    def holds(self, id_: str, text: str, key: str) -> Repeat | None:
+        """Return where a memory stands already, None when it is new to the reader.
+
+        *Shape:* `key` the text's `fold_key`.
+        """
         if id_ in self._ids:
             return "visible"
-        key = fold_key(text)
-        if not key:
+        if not key or not self._texts:
             return None
         chars = frozenset(key)
         gist: Gist | None = None
@@ -79,6 +84,10 @@ class Shown:
                 if is_near(gist, one.gists[index]):
                     return one.where
         return None
+
+
+def _is_id(text: str) -> bool:
+    return is_id(text, "itm")
 
 
 def is_near(left: Gist, right: Gist) -> bool:

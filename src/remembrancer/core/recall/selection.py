@@ -12,7 +12,7 @@ from typing import Final
 from remembrancer.core.recall.explain import Dropped
 from remembrancer.core.recall.freshness import standing
 from remembrancer.core.recall.fusion import Asked, Candidate, Evidence, fuse
-from remembrancer.core.recall.gates import SCORE_MIN, judge
+from remembrancer.core.recall.gates import judge
 from remembrancer.core.recall.repeats import Repeat, Shown
 from remembrancer.core.text.fold import fold_key
 
@@ -93,16 +93,23 @@ def _sifted(
 ) -> list[Selected]:
     by_id = {one.candidate.id: one for one in contenders}
     fused = fuse([one.candidate for one in contenders], asked)
-    near = [one for one in fused if one.score >= max(SCORE_MIN, bar.floor)]
-    repeats = _repeats([by_id[one.candidate.id] for one in near[:COMPARED_MAX]], shown)
-    asks = asked.query.asks
-    strict = judge(fused, asks=asks, visible=repeats.keys(), limit=len(fused))
-    judged = judge(fused, visible=repeats.keys(), limit=len(fused)) if bar.is_search else strict
+    asks = None if bar.is_search else asked.query.asks
+    # Comparing texts is dear, so only what would be brought up is compared.
+    likely = [
+        by_id[one.fused.candidate.id]
+        for one in judge(fused, asks=asks, limit=COMPARED_MAX)
+        if one.gate is None or (bar.is_search and one.gate == "far_below_best")
+    ]
+    visible = _repeats(likely, shown)
+    judged = judge(fused, asks=asks, visible=visible.keys(), limit=len(fused))
+    strict = judged
+    if bar.is_search:
+        strict = judge(fused, asks=asked.query.asks, visible=visible.keys(), limit=len(fused))
     selected: list[Selected] = []
     for one, sure in zip(judged, strict, strict=True):
         contender = by_id[one.fused.candidate.id]
         score = one.fused.score
-        gate: Dropped | None = repeats.get(contender.candidate.id, one.gate)
+        gate: Dropped | None = visible.get(contender.candidate.id, one.gate)
         if bar.is_search and gate == "far_below_best":
             gate = None  # a list of matches has room for what is less sure
         if gate is None and score < bar.floor:
@@ -123,7 +130,7 @@ def _repeats(contenders: Sequence[Contender], shown: Shown) -> dict[str, Repeat]
     for one in contenders:
         key = fold_key(one.text)
         where: Repeat | None = "duplicate" if key in seen else None
-        where = where or shown.holds(one.candidate.id, one.text)
+        where = where or shown.holds(one.candidate.id, one.text, key)
         if where is None:
             seen.add(key)
         else:
