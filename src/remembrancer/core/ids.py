@@ -15,8 +15,10 @@ Namespace = NewType("Namespace", str)
 Stream = NewType("Stream", str)
 """Name of one thing's events: `item/<id>`, `project/<id>`, `relations`, …"""
 
-PREFIXES: Final = tuple("itm prj top key req art stp evt cur msg rec pcz glo run rcl usg cnd".split())
-"""Prefixes in use: item, project, topic, key, request, artifact, step, event, cursor, run, recall …"""
+PREFIXES: Final = tuple(
+    "itm prj top key req art stp evt cur msg rec pcz glo run rcl usg cnd".split()
+)
+"""Prefixes in use: item, project, topic, key, request, artifact, step, event, candidate, run, …"""
 
 RANDOM_BYTES: Final = 10
 """Random bytes of one identifier (80 bits). Source: the ULID layout."""
