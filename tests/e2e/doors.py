@@ -23,7 +23,7 @@ from tests.e2e.serving import PROGRAM, Json, Launcher, Server, environment
 
 OK = "ok"
 """What a door says when nothing is wrong."""
-TOUCHED_BY_USE = ("key_use", "item_use")
+TOUCHED_BY_USE = ("key_use", "item_use", "recalls")
 """Tables that count uses, and so change when somebody knocks."""
 
 
