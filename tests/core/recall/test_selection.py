@@ -110,8 +110,11 @@ def test_cold_tier_comes_only_when_nothing_else_was_found() -> None:
         (Shown(digest="茶"), "喜欢喝茶", None),
         (Shown(digest="喜欢喝茶"), "。", None),
         (Shown(), "喜欢喝茶", None),
+        (Shown(visible=["小雨对芒果过敏吗？"]), "小雨对芒果过敏", None),
+        (Shown(visible=["Is it so: allergic to nuts?"]), "allergic to nuts", None),
+        (Shown(visible=["要不要换工作？"]), "要不要换工作？", "visible"),
     ],
-    ids=range(13),
+    ids=range(16),
 )
 def test_what_stands_before_the_reader_is_not_brought_up_again(
     shown_: Shown, text: str, where: str | None

@@ -6,6 +6,7 @@ alone decides nothing. Every ring may import it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -25,6 +26,9 @@ NEAR_MIN: Final = 0.8
 CONTAINED_CHARS_MIN: Final = 4
 """Folded characters of a memory that may stand between two signs of a text. Our choice: a shorter
 one must be a sentence of it."""
+
+# What somebody only asked is not said.
+_ASKS: Final = re.compile(r"[?吗嗎呢]$")
 
 _OVERLAP_MIN: Final = 0.6
 """Share of characters in common below which two texts are not compared word by word."""
@@ -50,14 +54,19 @@ class Shown:
         self, *, visible: Sequence[str] = (), digest: str = "", precious: Sequence[str] = ()
     ) -> None:
         self._ids = frozenset(visible)
-        groups: list[tuple[Repeat, Sequence[str]]] = [
-            ("visible", visible),
+        self._groups: Sequence[tuple[Repeat, Sequence[str]]] = (
+            ("visible", [text for text in visible if not is_id(text, "itm")]),
             ("in_digest", [digest] if digest else []),
             ("in_precious", precious),
-        ]
-        self._texts = [
-            _shown(where, text) for where, texts in groups for text in texts if not _is_id(text)
-        ]
+        )
+        self._folded: Sequence[_Shown] | None = None
+
+    @property
+    def _texts(self) -> Sequence[_Shown]:
+        # Folding a long conversation is dear, so it waits until there is something to compare.
+        if self._folded is None:
+            self._folded = [_shown(where, text) for where, texts in self._groups for text in texts]
+        return self._folded
 
     def holds(self, id_: str, text: str, key: str) -> Repeat | None:
         """Return where a memory stands already, None when it is new to the reader.
@@ -66,7 +75,7 @@ class Shown:
         """
         if id_ in self._ids:
             return "visible"
-        if not key or not self._texts:
+        if not key:
             return None
         chars = frozenset(key)
         gist: Gist | None = None
@@ -76,7 +85,7 @@ class Shown:
             for index, (part_key, part_chars, part) in enumerate(one.parts):
                 if part_key == key:
                     return one.where
-                if _overlap(chars, part_chars) < _OVERLAP_MIN:
+                if _ASKS.search(part_key) or _overlap(chars, part_chars) < _OVERLAP_MIN:
                     continue
                 gist = gist or gist_of(text)
                 if index not in one.gists:
@@ -84,10 +93,6 @@ class Shown:
                 if is_near(gist, one.gists[index]):
                     return one.where
         return None
-
-
-def _is_id(text: str) -> bool:
-    return is_id(text, "itm")
 
 
 def is_near(left: Gist, right: Gist) -> bool:
@@ -110,7 +115,7 @@ def _stands_in(key: str, text: str) -> bool:
         end = at + len(key)
         # “not allergic” holds “allergic” as a word, so what stands before must close something.
         before, after = text[:at].rstrip()[-1:], text[end : end + 1]
-        if not before.isalnum() and not after.isalnum():
+        if not before.isalnum() and not after.isalnum() and after != "?":
             return True
         at = text.find(key, at + 1)
     return False
