@@ -16,10 +16,7 @@ from remembrancer.core.chat.shapes import Body
 
 TURNS = 20
 RULES = "你是一位耐心的助手。Answer in the language of the question. " * 60
-BOOT = (
-    "珍贵的话：妈妈说“天冷要加衣”。\nThe user lives in Lisbon and was born in the year of the rabbit.\n"
-    * 8
-)
+BOOT = "珍贵的话：妈妈说“天冷要加衣”。\nThe user lives in Lisbon.\n" * 12
 TOOLS: list[Body] = [
     {
         "type": "function",

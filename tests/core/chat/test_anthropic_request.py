@@ -508,3 +508,51 @@ def test_to_anthropic_any_conversation_keeps_the_rules_of_turns(
             )
     assert translate(messages, model, options=AnthropicOptions()) == result
     assert all(isinstance(note, Note) for note in result.notes)
+
+
+def test_to_anthropic_pictures_and_addresses_given_as_files() -> None:
+    files: list[Body] = [
+        {"type": "file", "file": {"file_data": "data:image/gif;base64,QQ=="}},
+        {"type": "file", "file": {"file_url": "https://example.com/c.pdf"}},
+        {**text("引"), "citations": []},
+    ]
+    blocks = objects_of(turns_of(translate([{"role": "user", "content": files}]))[0]["content"])
+    assert [block["type"] for block in blocks] == ["image", "document", "text"]
+    assert blocks[2]["citations"] == []
+
+
+def test_to_anthropic_instructions_lose_what_is_no_text_and_keep_their_mark() -> None:
+    mark: Body = {"type": "ephemeral"}
+    picture: Body = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
+    system: Body = {"role": "system", "content": [text("规则"), picture], "cache_control": mark}
+    result = translate([system, ASK])
+    assert result.body["system"] == [{**text("规则"), "cache_control": mark}]
+    assert fields_of(result) == ["messages[0]"]
+
+
+def test_to_anthropic_marks_of_parts_that_vanish_stay_with_what_is_before() -> None:
+    mark: Body = {"type": "ephemeral"}
+    empty: Body = {**text(""), "cache_control": mark}
+    messages: list[Body] = [
+        {"role": "user", "content": [empty, text("问"), empty]},
+        {"role": "assistant", "tool_calls": [call("a")]},
+        {"role": "tool", "tool_call_id": "a", "content": [{**text("晴"), "cache_control": mark}]},
+    ]
+    turns = turns_of(translate(messages))
+    assert turns[0]["content"] == [{**text("问"), "cache_control": mark}]
+    result = objects_of(turns[2]["content"])[0]
+    assert result["content"] == "晴" and result["cache_control"] == mark
+
+
+def test_to_anthropic_schema_without_end_is_passed_on() -> None:
+    schema: Body = {"type": "string", "minLength": 1}
+    for _ in range(70):
+        schema = {"type": "array", "items": schema}
+    form: Body = {"type": "json_schema", "json_schema": {"schema": schema}}
+    sent = translate([ASK], fields={"response_format": form}).body["output_config"]
+    assert "minLength" in str(sent)
+
+
+def test_to_anthropic_the_same_note_is_made_once() -> None:
+    parts: list[Body] = [{"type": "input_audio"}, {"type": "input_audio"}, text("听")]
+    assert fields_of(translate([{"role": "user", "content": parts}])) == ["messages[0]"]

@@ -305,3 +305,16 @@ def test_error_that_is_no_object_still_has_a_sentence(body: object) -> None:
     status, answer = anthropic_error_to_openai(502, body)
     error = answer["error"]
     assert status == 502 and isinstance(error, dict) and "status 502" in str(error["message"])
+
+
+def test_stream_thinking_given_at_the_start_is_sent_and_kept() -> None:
+    stream = named(
+        started(),
+        block(0, type="thinking", thinking="想", signature="s"),
+        stopped(0),
+        block(1, type="tool_use", id="t", name="f", input={}),
+    )
+    to_openai = translator()
+    sent = b"".join(out for event in read_all([stream]) for out in to_openai.feed(event))
+    assert '"reasoning_content":"想"'.encode() in sent
+    assert to_openai.thinking_blocks["t"][0]["thinking"] == "想"

@@ -196,3 +196,8 @@ def test_thinking_of_a_tool_round_that_is_lost_turns_it_off() -> None:
     result = translate(_round({}), "claude-sonnet-4-5", options=ON)
     assert "thinking" not in result.body and fields_of(result) == ["thinking"]
     assert translate(_round({}), "claude-sonnet-5", options=ON).body["thinking"] == SHOWN
+
+
+def test_thinking_alone_may_be_continued() -> None:
+    messages: list[Body] = [ASK, {"role": "assistant", "content": [THOUGHT]}]
+    assert turns_of(translate(messages, "claude-sonnet-4-5"))[-1]["content"] == [THOUGHT]

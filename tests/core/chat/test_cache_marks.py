@@ -287,3 +287,11 @@ def _unmarked(value: object) -> object:
     if isinstance(value, dict):
         return {key: _unmarked(item) for key, item in value.items() if key != "cache_control"}
     return [_unmarked(item) for item in value] if isinstance(value, list) else value
+
+
+def test_place_marks_inner_marks_go_only_as_far_as_needed() -> None:
+    inner: Body = {**result(1), "content": [text("果", SHORT), text("实", SHORT)]}
+    body = body_of(user(inner, *(text(f"{n}", SHORT) for n in range(3))))
+    placed = place_marks(body, CacheOptions(enabled=False))
+    kept = objects_of(objects_of(objects_of(placed["messages"])[0]["content"])[0]["content"])
+    assert ["cache_control" in block for block in kept] == [False, True]

@@ -251,3 +251,19 @@ def test_collector_any_bytes_never_raise(data: bytes, shape: Shape) -> None:
 
 def test_collector_text_of_the_fixture_is_what_was_sent() -> None:
     assert collected(TEXT_STREAM, shape="anthropic").text == "".join(TEXTS)
+
+
+def test_collector_last_event_without_its_blank_line_counts() -> None:
+    assert collected(chunk({"content": "好"}, "stop").rstrip(b"\n")).text == "好"
+
+
+def test_collector_whole_body_has_one_choice() -> None:
+    collector = ReplyCollector()
+    choices = [{"index": n, "message": {"content": text}} for n, text in enumerate("甲乙")]
+    collector.feed_json({"choices": choices})
+    assert collector.close().text == "甲"
+
+
+def test_collector_events_that_it_does_not_know_say_nothing() -> None:
+    odd = encode_event('{"type": "future_event", "delta": {"text": "x"}}')
+    assert collected(odd, shape="anthropic").text == ""

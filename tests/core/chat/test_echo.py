@@ -222,3 +222,16 @@ def test_strip_injected_messages_every_place_and_nothing_else() -> None:
     assert SECRET not in rest
     assert '"{\\"q\\": \\"\\", \\"n\\": 1}"' in rest and '"input": {"a": ["", 2], "b": "x"}' in rest
     assert '"content": "[\\"\\\\u6674\\"]"' in rest and '"text": "果"' in rest
+
+
+def test_strip_injected_tail_of_a_text_that_starts_with_bars() -> None:
+    assert strip_injected("| a\n</remembrancer-memory>\n\n后") == "后"
+
+
+def test_strip_injected_copies_inside_copies_are_gone() -> None:
+    def nested(depth: int) -> str:
+        inner = nested(depth - 1) if depth else ""
+        return f'<remembrancer-memory id="a{inner}">\n| {SECRET}\n</remembrancer-memory>'
+
+    for depth in range(9):
+        assert SECRET not in strip_injected(f"问\n\n{nested(depth)}")

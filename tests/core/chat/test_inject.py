@@ -252,3 +252,10 @@ def test_append_block_is_what_inject_writes() -> None:
     assert inject_patch([ASK], PATCH, recall_id="rcl_1")[0]["content"] == append_block(
         "天气？", BLOCK
     )
+
+
+def test_move_volatile_looks_at_what_has_text_only() -> None:
+    messages: list[Body] = [{"role": "system", "content": None}, {"role": "system"}]
+    assert move_volatile(messages) == (messages, "")
+    parts: list[Body] = [{"role": "system", "content": [text("Now: 10:22")]}, ASK]
+    assert move_volatile(parts) == ([ASK], "Now: 10:22")

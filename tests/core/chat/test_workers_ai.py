@@ -238,3 +238,13 @@ def test_to_workers_ai_no_null_content_and_only_known_fields() -> None:
 
 def test_events_of_a_stream_are_events() -> None:
     assert len(read_all([OWN_FORM])) == 6
+
+
+def test_stream_piece_of_an_unknown_call_is_passed_over() -> None:
+    stream = translator()
+    stream.feed(SseEvent(None, '{"response": "x"}'))
+    assert stream.feed(SseEvent(None, json.dumps(called(3, function={"name": None})))) == []
+
+
+def test_to_workers_ai_least_request() -> None:
+    assert to_workers_ai({"messages": []}) == {"messages": []}

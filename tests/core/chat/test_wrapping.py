@@ -30,9 +30,8 @@ HOSTILE = st.text('<>/\\ "\n\r|aé你-') | st.lists(
 
 
 def test_wrap_has_an_id_a_preface_and_a_bar_before_every_line() -> None:
-    first, preface, *lines = wrap("memory", "- 住在里斯本\n\n- 属兔 🐇", block_id="rcl_1").split(
-        "\n"
-    )
+    block = wrap("memory", "- 住在里斯本\n\n- 属兔 🐇", block_id="rcl_1")
+    first, preface, *lines = block.split("\n")
     assert first == '<remembrancer-memory id="rcl_1">'
     assert preface.startswith("| ") and "不是指令" in preface
     assert lines == ["| - 住在里斯本", "|", "| - 属兔 🐇", "</remembrancer-memory>"]
@@ -59,6 +58,9 @@ def test_split_block_undoes_append_block(own: str, text: str) -> None:
     for added in (block, both):
         assert split_block(append_block(own, added)) == (own, added)
     assert split_block(own) == (own, "")
+    about = f"{own}\n\n<remembrancer-memory> is what?"
+    assert split_block(append_block(about, block)) == (about, block)
+    assert split_block(about) == (about, "")
 
 
 @pytest.mark.parametrize(

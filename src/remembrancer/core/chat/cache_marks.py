@@ -92,8 +92,9 @@ class _Marker:
         self._tools = objects_of(body.get("tools"))
         self._system = objects_of(body.get("system"))
         self._messages = objects_of(body.get("messages"))
+        self._slots = list(self._in_order())
 
-    def slots(self) -> Iterator[tuple[Slot, Body]]:
+    def _in_order(self) -> Iterator[tuple[Slot, Body]]:
         for index, tool in enumerate(self._tools):
             yield (0, index, 0), tool
         for index, block in enumerate(self._system):
@@ -103,7 +104,7 @@ class _Marker:
                 yield (2, index, at), block
 
     def marked(self) -> dict[Slot, Body]:
-        return {slot: block for slot, block in self.slots() if "cache_control" in block}
+        return {slot: block for slot, block in self._slots if "cache_control" in block}
 
     def drop_illegal(self) -> None:
         """Take the client's marks off where they are refused, and all above four."""
@@ -140,7 +141,7 @@ class _Marker:
             if slot is not None and slot not in present
         ]
         chosen = list(dict.fromkeys(wanted))[: max(free, 0)]
-        blocks = dict(self.slots())
+        blocks = dict(self._slots)
         for slot in chosen:
             blocks[slot]["cache_control"] = _control(self._ttl_at(slot, present))
 
@@ -188,7 +189,7 @@ class _Marker:
     def _if_far(self, earlier: Slot | None, later: Slot | None) -> Slot | None:
         if earlier is None or later is None:
             return None
-        between = sum(1 for slot, _ in self.slots() if earlier < slot <= later)
+        between = sum(1 for slot, _ in self._slots if earlier < slot <= later)
         return earlier if between >= self._options.window else None
 
     def _turn_start(self, before: int) -> int:
@@ -204,7 +205,7 @@ class _Marker:
 
     def _last(self, first: Slot, end: Slot, *, with_ours: bool = True) -> Slot | None:
         found: Slot | None = None
-        for slot, block in self.slots():
+        for slot, block in self._slots:
             if first <= slot < end and _may_be_marked(block) and (with_ours or not _is_ours(block)):
                 found = slot
         return found

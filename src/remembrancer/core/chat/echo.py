@@ -37,6 +37,10 @@ _SPAN_CHARS_MAX: Final = 40_000
 """Characters between an opening and a closing that no longer have bars in between. Our choice:
 above every block that we make."""
 
+_TAG_CHARS_MAX: Final = 256
+"""Characters of a tag at most, before and after its name; a tag that was escaped more than five
+times is longer."""
+
 _PASSES_MAX: Final = 3
 """Times a text is looked through; what one pass brings together, the next one finds."""
 
@@ -71,16 +75,15 @@ def strip_injected(text: str) -> str:
 
     The blank line that joined a block to a text goes with it, so that taking out is the exact
     reverse of putting in.
-    *Promise:* what is not ours stays, character by character; idempotent; linear time; JSON that
+    *Promise:* what is not ours stays, character by character; linear time; JSON that
     held a block inside a string is still JSON.
     """
-    for _ in range(_PASSES_MAX):
-        if _ANY_MARK not in text:
-            return text
+    passes = 0
+    while _ANY_MARK in text and passes < _PASSES_MAX:
         stripped = _without_orphans(_without_blocks(text))
         if stripped == text:
-            return text
-        text = stripped
+            break
+        text, passes = stripped, passes + 1
     return text
 
 
@@ -171,22 +174,38 @@ def _clean_value(value: object) -> object:
 def _without_blocks(text: str) -> str:
     kept: list[str] = []
     at = 0
-    for found in _OPEN.finditer(text):
-        if found.start() < at:
-            continue
+    while found := _find(_OPEN, text, at):
         form = _form_of(text, found)
         end = _end_of_blocks(text, found.end(), form)
         if end is None:
+            kept.append(text[at : found.end()])
+            at = found.end()
             continue
         start, end = _with_separator(text, found.start(), end, form)
         kept.append(text[at : max(start, at)])
         at = end
     rest = text[at:]
-    cut = _CUT_OPEN.search(rest)
+    cut = _CUT_OPEN.search(rest, max(0, len(rest) - _TAG_CHARS_MAX))
     if cut is not None:
         start, _ = _with_separator(rest, cut.start(), len(rest), _PLAIN)
         rest = rest[:start]
     return "".join([*kept, rest])
+
+
+def _find(
+    tag: re.Pattern[str], text: str, start: int = 0, limit: int | None = None
+) -> re.Match[str] | None:
+    """The first tag from `start` on: looked for by its name, which a plain search finds fast."""
+    limit = len(text) if limit is None else limit
+    name = text.find(_ANY_MARK, start, limit)
+    while name >= 0:
+        found = tag.search(
+            text, max(start, name - _TAG_CHARS_MAX), min(limit, name + _TAG_CHARS_MAX)
+        )
+        if found is not None:
+            return found
+        name = text.find(_ANY_MARK, name + 1, limit)
+    return None
 
 
 def _form_of(text: str, opening: re.Match[str]) -> _Form:
@@ -234,7 +253,7 @@ def _end_of_block(text: str, after_open: int, form: _Form) -> int | None:
     limit = len(text)
     if form.text_end is not None and (stop := form.text_end.search(text, after_open)):
         limit = stop.start(1)
-    following = _OPEN.search(text, after_open)
+    following = _find(_OPEN, text, after_open)
     if following is not None:
         limit = min(limit, following.start())
     at, lines = after_open, 0
@@ -252,7 +271,7 @@ def _end_of_block(text: str, after_open: int, form: _Form) -> int | None:
         at, lines = next_end.start(1) if next_end else limit, lines + 1
     if at >= limit:
         return limit
-    close = _CLOSE.search(text, at, min(limit, at + _SPAN_CHARS_MAX))
+    close = _find(_CLOSE, text, at, min(limit, at + _SPAN_CHARS_MAX))
     if close is not None:
         return close.end()
     if lines:
@@ -289,15 +308,15 @@ def _line_ends_before(text: str, start: int, form: _Form) -> int:
 
 def _without_orphans(text: str) -> str:
     """The text without the last lines of a block whose beginning was cut off."""
-    close = _CLOSE.search(text)
+    close = _find(_CLOSE, text)
     while close is not None:
         first = _first_bar_line(text, close.start())
         if first is None:
-            close = _CLOSE.search(text, close.end())
+            close = _find(_CLOSE, text, close.end())
             continue
         start, end = _with_separator(text, first, close.end(), _PLAIN)
         text = text[:start] + text[end:]
-        close = _CLOSE.search(text, start)
+        close = _find(_CLOSE, text, start)
     return text
 
 

@@ -119,7 +119,7 @@ def move_volatile(messages: Sequence[Body]) -> tuple[list[Body], str]:
         stable = _stable(content, moved)
         if stable is content:
             result.append(message)
-        elif not isinstance(stable, str) or stable.strip():
+        elif stable and (not isinstance(stable, str) or stable.strip()):
             result.append({**message, "content": stable})
     return [*result, *messages[leading:]], "\n".join(moved)
 

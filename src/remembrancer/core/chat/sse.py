@@ -74,9 +74,7 @@ class SseReader:
     def close(self) -> list[SseEvent]:
         """Return the last event when the stream ended without the blank line after it."""
         if self._pieces:
-            event = self._line(self._take())
-            if event is not None:
-                return [event]
+            self._line(self._take())
         event = self._dispatch()
         return [event] if event is not None else []
 

@@ -62,6 +62,11 @@ _NOT_OTHER: Final = re.compile(
     r"|早上|北京时间|农历|时区|年|月|日|号|点|分|秒|今天|现在|时间|是|第",
     re.IGNORECASE,
 )
+_CLOCK_WORDS: Final = (
+    *("date", "time", "day", "now", "clock", "currently", "日期", "时间", "時間", "时刻"),
+    *("当前", "當前", "现在", "現在", "目前", "此刻", "今", "钟"),
+)
+"""Every label has one of these; most lines have none, which is found at once."""
 _LETTERS: Final = re.compile(r"[^\W\d_]")
 _SENTENCE: Final = re.compile(r"(?<=[.!?])[ \t]+|(?<=[。！？；])")
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
@@ -75,6 +80,8 @@ def split_volatile(system_text: str) -> tuple[str, str]:
     *Promise:* two texts that differ only in the time they give have the same stable part; nothing
     is lost; linear time.
     """
+    lowered = system_text.lower()
+    words = [word for word in _CLOCK_WORDS if word in lowered]
     stable: list[str] = []
     volatile: list[str] = []
     is_in_block = False
@@ -86,14 +93,17 @@ def split_volatile(system_text: str) -> tuple[str, str]:
                 volatile.append(line.strip())
                 continue
             is_in_block = False
-        kept, moved = _split_line(line)
+        kept, moved = _split_line(line, words)
         stable.append(kept)
         volatile += moved
     return "".join(stable), "\n".join(volatile)
 
 
-def _split_line(line: str) -> tuple[str, list[str]]:
+def _split_line(line: str, words: list[str]) -> tuple[str, list[str]]:
     """The line without its clock sentences, and those; '' when nothing else is in it."""
+    lowered = line.lower()
+    if not any(word in lowered for word in words):
+        return line, []
     body = line.rstrip("\n")
     if is_clock(body):
         return "", [body.strip()]
@@ -119,9 +129,7 @@ def is_clock(text: str) -> bool:
     if len(text) > LINE_CHARS_MAX:
         return False
     label = _LABEL.match(text)
-    if label is None or not _VALUE.search(text, label.start()):
-        return False
-    value = text[label.end() :]
+    value = text[label.end() :] if label is not None else ""
     if not _VALUE.search(value):
         return False
     other = _NOT_OTHER.sub("", _VALUE.sub("", value))
