@@ -37,7 +37,7 @@ from remembrancer.ports.models import Embedder
 BEST: Final = 12
 """Candidates of a question, the surest, that a fit looks at: those on which a gate decides."""
 
-FLOORS: Final = (0.001, 0.002, 0.005, 0.01, 0.05, 0.15, 0.3, 0.4, 0.5, 0.6)
+FLOORS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.3, 0.4, 0.5, 0.6)
 """Gates that are tried."""
 
 SHARES: Final = (0.1, 0.2, 0.3, 0.4)

@@ -124,6 +124,17 @@ def test_number_of_the_message_that_is_missing_speaks_against_a_candidate() -> N
     assert [one.lacks_exact for one in found] == [True, False]
 
 
+def test_number_of_what_was_said_before_is_not_asked_for() -> None:
+    query = build_query("哪天取", ["9月19号那双 EU40 的岩鞋"])
+    assert query is not None
+    found = measured([Candidate("x", meaning=0.3)], asked_of(query, {}))
+    assert query.is_widened
+    assert not found[0].lacks_exact
+    alone = build_query("EU40 的岩鞋哪天取")
+    assert alone is not None
+    assert measured([Candidate("x", meaning=0.3)], asked_of(alone, {}))[0].lacks_exact
+
+
 def test_what_others_hold_and_a_candidate_lacks_speaks_against_it() -> None:
     message = "小邱生日"
     known = measured([holding("x", message, "生日")], asking(message, 小邱=1, 生日=3))

@@ -24,8 +24,8 @@ _VALUE: Final = re.compile(
     r"什么|什麼|甚麼|啥|咋|几|幾|多少|多久|多大|多长|多長|多高|多远|多遠|哪|谁|誰|何时|何時"
     r"|何|いつ|どこ|だれ|いくら|いくつ"
     r"|\b(?:who|whose|whom)\b"
-    r"|\b(?:when|where|which)(?:'s| (?:did|do|does|is|are|was|were|will|would|can|should|ha[sd]"
-    r"|have))\b"
+    # “When should I …” asks for advice, and no date answers it.
+    r"|\b(?:when|where|which)(?:'s| (?:did|do|does|is|are|was|were|will|ha[sd]|have))\b"
     r"|\b(?:which|what) (?:time|date|day|month|year|number|size|colou?r|brand|type|kind|version"
     r"|name|port|price|address|age)\b"
     r"|\bhow (?:many|much|long|old|often|far|tall|big)\b"

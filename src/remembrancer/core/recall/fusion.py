@@ -17,10 +17,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from remembrancer.core.recall.evidence import Shares, Weighed, shares, wanted_of, weigh
+from remembrancer.core.recall.evidence import (
+    Shares,
+    Weighed,
+    forms_of,
+    shares,
+    wanted_of,
+    weigh,
+)
 from remembrancer.core.recall.names import Spoken, is_said, spoken
 from remembrancer.core.recall.query import RecallQuery
 
@@ -79,7 +86,7 @@ class Odds:
         return 1 / (1 + math.exp(-odds))
 
 
-FACT: Final = Odds(-6.8, 9.3, 12.3, -2.7, -5.4, 2.2)
+FACT: Final = Odds(-6.9, 9.4, 12.4, -2.7, -5.5, 2.3)
 """A fact, note or task. Source: logistic regression over the best candidates of zh-recall's dev
 half, each question also asked with its answers taken away, and the unanswerable ones weighing as
 much as the others; cosines of `universal-sentence-encoder-multilingual-3`;
@@ -89,7 +96,7 @@ TURN: Final = Odds(-7.4, 3.1, 1.6, thread=1.6)
 """A turn of a conversation. Source: the ratios that rank LoCoMo's conversations 0 to 2 best, and
 logistic regression over their sum."""
 
-FACT_BY_WORDS: Final = Odds(-3.8, 9.2, 0.0, -2.3, -2.8, 2.6)
+FACT_BY_WORDS: Final = Odds(-3.9, 9.4, 0.0, -2.3, -2.9, 2.6)
 TURN_BY_WORDS: Final = Odds(-6.4, 3.1, thread=1.5)
 FACT_BY_MEANING: Final = Odds(-6.7, 0.0, 12.8)
 TURN_BY_MEANING: Final = Odds(-9.0, 0.0, 4.8, thread=12.1)
@@ -137,8 +144,16 @@ class Fused:
 
 
 def asked_of(query: RecallQuery, documents: Mapping[str, int]) -> Asked:
-    """Return the query as `fuse` takes it. *Shape:* `documents` token → how many items hold it."""
-    return Asked(query, weigh(wanted_of(query.words), documents), spoken(query.message))
+    """Return the query as `fuse` takes it. *Shape:* `documents` token → how many items hold it.
+
+    A number that only what was said before has is not asked for.
+    """
+    own = set(forms_of(wanted_of(query.message))) if query.is_widened else None
+    wanted = [
+        word if own is None or own.issuperset(word.forms) else replace(word, is_exact=False)
+        for word in wanted_of(query.words)
+    ]
+    return Asked(query, weigh(wanted, documents), spoken(query.message))
 
 
 def fuse(candidates: Sequence[Candidate], asked: Asked | None = None) -> list[Fused]:
