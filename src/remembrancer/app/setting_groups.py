@@ -267,6 +267,13 @@ class DistillSettings(BaseModel):
     scheduler_enabled: bool = Field(
         True, description="Whether a server of one's own runs jobs by their schedule."
     )
+    job_pieces_max: int = Field(
+        0,
+        ge=0,
+        le=1_000,
+        description="Pieces of one run by hand, the queue brings the rest; 0: all. On the"
+        " platform's free plan: 1.",
+    )
     extract_max_messages: int = Field(40, ge=1, le=200, description="Messages of one extraction.")
     extract_max_runs: int = Field(4, ge=1, le=100, description="Extractions of one run.")
     extract_max_tokens: int = Field(

@@ -124,7 +124,7 @@ async def serve(
     local: LocalApp, host: str, port: int, on_ready: Callable[[Listening, frozenset[str]], None]
 ) -> None:
     """Serve HTTP until a signal; `on_ready` hears where, and which paths. *Raises:* Conflict."""
-    from remembrancer.app.jobs.schedule import works_of
+    from remembrancer.app.jobs.works import works_of
     from remembrancer.local import cron, jobs, server
 
     local = replace(local, app=replace(local.app, queue=(queue := jobs.TaskQueue())))

@@ -115,8 +115,8 @@ _MORTAL: Final = (
     "i.kind = 'memory' AND i.pinned IS NOT 1 AND i.authored_by <> 'human'"
     f" AND i.startup_priority < {LOADED_PRIORITY}"
     f" AND i.type NOT IN ({', '.join(repr(name) for name in EXEMPT_TYPES)})"
-    " AND NOT EXISTS (SELECT 1 FROM topics AS t WHERE t.namespace = ?1 AND t.state = 'active'"
-    " AND t.canonical_item_id = i.id)"
+    " AND i.id NOT IN (SELECT t.canonical_item_id FROM topics AS t WHERE t.namespace = ?1"
+    " AND t.state = 'active' AND t.canonical_item_id IS NOT NULL)"
 )
 """What may expire: no identity, persona or rule, nothing pinned, always loaded, written by a person
 or canonical for a topic."""

@@ -20,6 +20,7 @@ from tests.builders import NAMESPACE, Bench
 
 from remembrancer.app.jobs.frame import LEASE_MS, Asked, JobContext, JobReport, LeaseLost
 from remembrancer.app.jobs.running import run
+from remembrancer.app.settings import load_settings
 from remembrancer.app.state import App
 from remembrancer.core.errors import Conflict, UpstreamFailed
 from remembrancer.core.jobs.backoff import ATTEMPTS_MAX, WAIT_MS_MAX, wait_ms
@@ -266,6 +267,18 @@ async def test_bounded_run_leaves_the_rest_to_the_queue() -> None:
     assert 0 < len(await copies(bench)) < 30
     rest = await run(app, job, NAMESPACE, trigger="queue")
     assert "more" not in rest and await copies(bench) == await message_ids(bench)
+
+
+async def test_run_by_hand_can_be_bounded_by_a_setting() -> None:
+    bench, code, queue = Bench(), Copying(), RecordingQueue()
+    await prepare(bench, 30)
+    settings = load_settings({"JOB_PIECES_MAX": "1"})
+    app = replace(bench.app, queue=queue, settings=settings)
+
+    assert (await run(app, copying_job(code), NAMESPACE))["more"] is True
+    assert len(queue.messages) == 1 and len(await copies(bench)) < 30
+    whole = await run(bench.app, copying_job(code), NAMESPACE)
+    assert "more" not in whole and await copies(bench) == await message_ids(bench)
 
 
 async def test_renewal_shows_counts_and_progress() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -22,11 +23,12 @@ from remembrancer.app.jobs.schedule import (
     next_moment,
     run_line,
     sweep,
-    works_of,
 )
+from remembrancer.app.jobs.works import works_of
 from remembrancer.app.settings import load_settings
 from remembrancer.core.errors import NotFound, StoreUnavailable
 from remembrancer.core.values import DAY_MS, HOUR_MS, JSON, MINUTE_MS
+from remembrancer.ports.queue import JobMessage
 from remembrancer.store import jobs as store
 from remembrancer.testing.faults import Faults, FaultyStore
 from remembrancer.testing.queue import RecordingQueue
@@ -289,18 +291,41 @@ async def test_message_twice_and_out_of_order_does_the_work_once(
     assert await copies(bench) == await message_ids(bench)
 
 
-@pytest.mark.parametrize(("enabled", "works"), [("true", 2), ("false", 1)])
-async def test_schedule_of_a_server_can_be_switched_off(enabled: str, works: int) -> None:
-    bench = Bench()
-    app = replace(bench.app, settings=load_settings({"SCHEDULER_ENABLED": enabled}))
+async def test_server_does_the_words_of_its_queue_and_what_is_due(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench, code = Bench(), Copying()
+    await prepare(bench)
+    job = copying_job(code)
+    monkeypatch.setattr("remembrancer.app.jobs.running.require_job", lambda _: job)
+    monkeypatch.setattr(schedule, "JOBS", {"copy": job})
 
-    async def endless() -> None:
+    async def consume(handle: Callable[[JobMessage], Awaitable[object]]) -> None:
+        await handle(JobMessage("copy", NAMESPACE))
+
+    async def tick_on(tick: Callable[[], Awaitable[object]]) -> None:
+        await tick()
+        await tick()
+
+    words, ticks = works_of(bench.app, consume, tick_on)
+    await words
+    assert await triggers(bench) == ["queue"]
+    await add_messages(bench, 1)
+    bench.runtime.advance(4 * HOUR_MS)
+    await ticks
+    assert await triggers(bench) == ["queue", "cron"]
+    assert await copies(bench) == await message_ids(bench)
+
+
+async def test_schedule_of_a_server_can_be_switched_off() -> None:
+    bench = Bench()
+    app = replace(bench.app, settings=load_settings({"SCHEDULER_ENABLED": "false"}))
+
+    async def endless(_: object) -> None:
         return None
 
-    made = works_of(app, lambda _: endless(), lambda _: endless())
-    for work in made:
-        work.close()
-    assert len(made) == works
+    [words] = works_of(app, endless, endless)
+    words.close()
 
 
 async def test_namespaces_are_those_with_events_or_messages() -> None:

@@ -69,7 +69,10 @@ async def run(
     bounded run that left work says `"more": true`. *Raises:* by hand what failed, otherwise nothing
     of ours but StoreUnavailable. *Promise:* without work nothing is written, no model is asked.
     """
-    ctx = make_context(app, job, namespace, asked or Asked())
+    asked = asked or Asked()
+    if trigger == "hand" and asked.pieces_max is None:
+        asked = replace(asked, pieces_max=app.settings.job_pieces_max or None)
+    ctx = make_context(app, job, namespace, asked)
     now_ms = ctx.now_ms
     [outcome] = await app.sql.read([store.states_statement(namespace, job.name)])
     state = store.states_of(outcome.rows).get(job.name, JobState(job.name))

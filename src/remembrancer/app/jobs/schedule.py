@@ -6,16 +6,16 @@ a run goes is `app.jobs.running`.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from cronsim import CronSim
 
 from remembrancer.app.jobs.catalogue import JOBS
 from remembrancer.app.jobs.frame import Asked, Job
-from remembrancer.app.jobs.running import Trigger, handle_message, run
+from remembrancer.app.jobs.running import Trigger, run
 from remembrancer.app.state import App
 from remembrancer.core.errors import RemembrancerError
 from remembrancer.core.ids import Namespace
@@ -174,23 +174,3 @@ class Timetable:
             return False
         seen = self._seen.get((namespace, job.name), 0)
         return last_moment(job.cron, self.app.runtime.now_ms()) > seen
-
-
-Work = Coroutine[Any, Any, None]
-"""Work without an end."""
-
-
-def works_of(
-    app: App,
-    consume: Callable[[Callable[[JobMessage], Awaitable[object]]], Work],
-    tick_on: Callable[[Callable[[], Awaitable[object]]], Work],
-) -> list[Work]:
-    """Return what works beside a server of one's own: the queue's words, and the schedule unless
-    it is off.
-
-    *Shape:* `consume` hands each word on, `tick_on` asks again and again; both are the server's.
-    """
-    works = [consume(lambda word: handle_message(app, word, pieces_max=None))]
-    if app.settings.scheduler_enabled:
-        works.append(tick_on(Timetable(app).tick))
-    return works
