@@ -12,7 +12,7 @@ from remembrancer.core.values import JSON
 from remembrancer.local import wire
 
 
-def _call(tool: str, arguments: JSON) -> wire.Message:
+def _call(tool: str, arguments: JSON) -> dict[str, JSON]:
     params: JSON = {"name": tool, "arguments": arguments}
     return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
 

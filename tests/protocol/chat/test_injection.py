@@ -201,3 +201,36 @@ async def test_pictures_go_to_the_model_that_sees(model: str) -> None:
         await one.post({"model": model, "messages": [user(parts)]})
     assert one.last["model"] == {"companion": "eyes", "gpt-9": "gpt-9"}[model]
     assert json.dumps(one.last["messages"]) == json.dumps([user(parts)])
+
+
+async def test_yesterdays_page_stands_in_the_prefix_in_the_namespaces_own_day() -> None:
+    async with chats(environ={"DREAM_TIME_ZONE": "Asia/Singapore"}) as one:
+        page = Statement(
+            "INSERT INTO pages (namespace, label, version, created_at, updated_at, kind, path,"
+            " starts_on, title, summary, content) VALUES ('default', ?1, 1, 0, 0, 'day', ?1, ?1,"
+            " 'x', ?2, 'x')",
+            ("2026-02-28", "去了动物园"),
+        )
+        await one.served.app.sql.write([page])
+        await one.say("hello")
+        system = one.last["messages"][0]
+        one.served.runtime.advance(12 * 3_600_000)
+        await one.say("hello again")
+    assert system["role"] == "system"
+    assert "去了动物园" in system["content"]
+    assert one.last["messages"] == [user("hello again")]
+
+
+async def test_key_that_may_only_read_is_given_memory_and_leaves_nothing() -> None:
+    async with chats() as one:
+        await know(one, CODE)
+        made = await one.client.post(
+            "/v1/keys",
+            json={"name": "读", "scopes": ["chat:proxy", "memory:read"]},
+            headers=one.headers,
+        )
+        one.headers = {"authorization": f"Bearer {made.json()['token']}"}
+        await one.say(ASK)
+        stored = await Bench(sql=one.served.app.sql).rows("SELECT 1 FROM messages")
+    assert "苹果星星-0428" in one.last["messages"][0]["content"]
+    assert stored == []

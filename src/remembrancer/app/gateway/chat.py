@@ -77,7 +77,8 @@ async def count_tokens(app: App, question: Question, speech: Speech) -> Relayed:
 def _begin(app: App, caller: Caller, question: Question, view: View, model: str) -> Turn:
     reading = view.reading
     return Turn(
-        caller=caller,
+        # A chat that is sent again is a turn that is known; there is no answer to repeat.
+        caller=replace(caller, idempotency=None),
         request_id=question.request_id,
         conversation_id=reading.conversation_id,
         key=reading.key,

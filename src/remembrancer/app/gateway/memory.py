@@ -9,22 +9,28 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar, cast
+from zoneinfo import ZoneInfo
 
 from remembrancer.app.gateway.boot import QUOTES_MAX, boot_text
 from remembrancer.app.gateway.forms import Thinking
 from remembrancer.app.gateway.history import Reading
 from remembrancer.app.gateway.turns import Turn
+from remembrancer.app.items.resolve import zone_of
 from remembrancer.app.recall.recall import Recalled, recall
 from remembrancer.app.state import App
 from remembrancer.core.chat.inject import mark_patch
 from remembrancer.core.chat.shapes import write_json
+from remembrancer.core.dates import day_bounds, format_iso, format_local
 from remembrancer.core.errors import RemembrancerError
 from remembrancer.core.recall.patch import lines_of
+from remembrancer.core.settings.decide import DEFAULTS as SETTINGS
+from remembrancer.core.values import DAY_MS
+from remembrancer.ports.sql import Row
 from remembrancer.store import conversations as store
-from remembrancer.store import library
+from remembrancer.store import days, items, library
 from remembrancer.store import messages as message_store
 from remembrancer.store.conversations import TurnBlock
 
@@ -39,6 +45,9 @@ VISIBLE_TEXTS: Final = 12
 
 VISIBLE_CHARS: Final = 4_000
 """Characters of one of them that are looked at. Our choice: a page."""
+
+PAGES_READ: Final = 3
+"""Pages of the diary that are read, of which one may be yesterday's: the zone is read with them."""
 
 T = TypeVar("T")
 
@@ -166,7 +175,8 @@ async def _recall(app: App, turn: Turn, asked: Asked) -> Recalled | None:
 
 async def _read(app: App, turn: Turn, asked: Asked) -> _Read:
     namespace = turn.caller.namespace
-    row, given, known, digest, quotes, entries = await app.sql.read(
+    now_ms = app.runtime.now_ms()
+    row, given, known, digest, quotes, entries, settings, pages = await app.sql.read(
         [
             store.get_statement(namespace, turn.conversation_id),
             store.blocks_statement(namespace, turn.conversation_id, asked.keys),
@@ -174,6 +184,8 @@ async def _read(app: App, turn: Turn, asked: Asked) -> _Read:
             library.digest_statement(namespace),
             library.quotes_statement(namespace, before_id=None, limit=QUOTES_MAX),
             library.entries_statement(namespace),
+            items.setting_statement(namespace),
+            days.latest_statement(namespace, "day", before=_day(now_ms), limit=PAGES_READ),
         ]
     )
     turn.before = store.conversation_of(row.rows[0]) if row.rows else None
@@ -181,10 +193,25 @@ async def _read(app: App, turn: Turn, asked: Asked) -> _Read:
     boot = boot_text(
         list(reversed(library.quotes_of(quotes.rows))),
         str(library.digest_of(digest.rows).get("content") or ""),
-        "",
+        _yesterday(app, now_ms, settings.rows, pages.rows),
         library.entries_of(entries.rows),
     )
     return _Read(boot, store.blocks_of(given.rows))
+
+
+def _day(at_ms: int, zone: ZoneInfo | None = None) -> str:
+    """Return a moment's day; without a zone the day after, by which every zone's day has begun."""
+    if zone is None:
+        return format_iso(at_ms + DAY_MS)[:10]
+    return format_local(at_ms, zone)[:10]
+
+
+def _yesterday(app: App, now_ms: int, settings: Sequence[Row], pages: Sequence[Row]) -> str:
+    """Return the summary of yesterday's page, in the namespace's zone; '' when there is none."""
+    zone = zone_of(app, {**SETTINGS, **items.settings_of(settings)})
+    wanted = _day(day_bounds(now_ms, zone)[0] - 1, zone)
+    found = [days.page_of(row).summary for row in pages if row["label"] == wanted]
+    return found[0] if found else ""
 
 
 async def keep_block(app: App, turn: Turn) -> None:

@@ -1,0 +1,169 @@
+"""The response of a chat: silence, clients that leave, streams that are handed over."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.requests import ClientDisconnect
+from tests.builders import Bench
+from tests.protocol.chat.upstreams import Json, chats, stream_of
+from tests.protocol.rest.doors import OWNER, Wire, http_scope
+
+from remembrancer.app.gateway.relaying import Relayed
+from remembrancer.app.gateway.sending import whole_events
+from remembrancer.core.chat.sse import KEEP_ALIVE
+from remembrancer.core.errors import UpstreamFailed
+from remembrancer.http import relaying
+from remembrancer.http.asgi import create_asgi
+from remembrancer.http.relaying import PLATFORM_STREAM, RelayResponse
+from remembrancer.http.routes import AREAS
+from remembrancer.ports.outbound import OutboundRequest, PlatformStream
+from remembrancer.testing.outbound import ScriptedAnswer, ScriptedOutbound
+
+
+async def pieces_of(*pieces: bytes) -> AsyncIterator[bytes]:
+    for piece in pieces:
+        yield piece
+
+
+@given(st.lists(st.integers(0, 400), max_size=12), st.sampled_from([b"\n\n", b"\r\n\r\n"]))
+async def test_events_are_cut_only_between_them_and_keep_every_byte(
+    cuts: list[int], end: bytes
+) -> None:
+    data = b"".join(piece.removesuffix(b"\n\n") + end for piece in stream_of("流 🙂 ok"))
+    at = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
+    pieces = [data[start:stop] for start, stop in pairwise(at)]
+    told = [piece async for piece in whole_events(pieces_of(*pieces))]
+    assert b"".join(told) == data
+    assert all(piece.endswith(end) for piece in told)
+
+
+async def test_half_an_event_is_dropped_when_the_stream_breaks() -> None:
+    async def broken() -> AsyncIterator[bytes]:
+        yield b"data: 1\n\ndata: {"
+        raise UpstreamFailed("broke")
+
+    told = whole_events(broken())
+    assert await anext(told) == b"data: 1\n\n"
+    with pytest.raises(UpstreamFailed):
+        await anext(told)
+
+
+class Client:
+    """The ASGI side of a client that reads until it leaves."""
+
+    def __init__(self) -> None:
+        self.sent: list[Any] = []
+        self.gone = asyncio.Event()
+        self.commented = asyncio.Event()
+
+    async def receive(self) -> Json:
+        await self.gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Any) -> None:
+        self.sent.append(message)
+        if message.get("body") == KEEP_ALIVE:
+            self.commented.set()
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(message.get("body", b"") for message in self.sent)
+
+
+async def test_long_silence_gets_a_comment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relaying, "SILENCE_S", 0.02)
+    client = Client()
+
+    async def stream() -> AsyncGenerator[bytes, None]:
+        yield b"data: 1\n\n"
+        await client.commented.wait()
+        yield b"data: 2\n\n"
+
+    async def ask() -> Relayed:
+        return Relayed(status=200, headers=[], pieces=stream())
+
+    await RelayResponse(ask())({}, client.receive, client.send)
+    assert client.body.startswith(b"data: 1\n\n: keep-alive\n\n")
+    assert client.body.endswith(b"data: 2\n\n")
+    assert client.sent[-1] == {"type": "http.response.body", "body": b"", "more_body": False}
+
+
+async def test_client_that_leaves_before_the_answer_cancels_the_asking() -> None:
+    client, is_cancelled = Client(), asyncio.Event()
+
+    async def ask() -> Relayed:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            is_cancelled.set()
+        raise AssertionError
+
+    response = asyncio.ensure_future(RelayResponse(ask())({}, client.receive, client.send))
+    await asyncio.sleep(0)
+    client.gone.set()
+    with pytest.raises(ClientDisconnect):
+        await response
+    assert is_cancelled.is_set()
+    assert client.sent == []
+
+
+async def test_client_that_leaves_a_stream_closes_it() -> None:
+    client, is_closed = Client(), asyncio.Event()
+
+    async def stream() -> AsyncGenerator[bytes, None]:
+        try:
+            yield b"data: 1\n\n"
+            client.gone.set()
+            await asyncio.Event().wait()
+        finally:
+            is_closed.set()
+
+    async def ask() -> Relayed:
+        return Relayed(status=200, headers=[], pieces=stream())
+
+    with pytest.raises(ClientDisconnect):
+        await RelayResponse(ask())({}, client.receive, client.send)
+    assert is_closed.is_set()
+
+
+class Teed(ScriptedAnswer):
+    """An answer of a platform that can hand its stream over."""
+
+    def tee(self) -> tuple[PlatformStream | None, AsyncIterator[bytes]]:
+        return PlatformStream("the platform's"), pieces_of(*self.pieces)
+
+
+async def test_platforms_stream_is_handed_over_and_its_copy_kept() -> None:
+    def answer(request: OutboundRequest) -> ScriptedAnswer:
+        return Teed(headers=(("content-type", "text/event-stream"),), pieces=stream_of("好的"))
+
+    body = {"messages": [{"role": "user", "content": "hi"}], "stream": True}
+    async with chats() as one:
+        app = replace(one.served.app, outbound=ScriptedOutbound(answer))
+        wire = Wire([json.dumps(body).encode()])
+        scope = http_scope("POST", "/v1/chat/completions", OWNER)
+
+        async def receive() -> Json:
+            if wire.received:
+                await asyncio.Event().wait()
+            return await wire.receive()
+
+        await create_asgi(app, routes=AREAS)(scope, receive, wire.send)
+        await one.served.runtime.drain()
+        rows = await Bench(sql=app.sql).rows("SELECT content, is_partial FROM messages ORDER BY id")
+    [start] = wire.sent
+    assert start[PLATFORM_STREAM] == "the platform's"
+    assert start["status"] == 200
+    assert [dict(row) for row in rows] == [
+        {"content": "hi", "is_partial": 0},
+        {"content": "好的", "is_partial": 0},
+    ]
