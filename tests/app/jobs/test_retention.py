@@ -10,11 +10,15 @@ from tests.app.indexing import make_indexed
 from tests.app.jobs.benches import add_messages, message_ids
 from tests.builders import NAMESPACE, Bench, id_of
 
+from remembrancer.app.forget import forget_item
+from remembrancer.app.history import item_history
 from remembrancer.app.items.inputs import ItemInput
+from remembrancer.app.items.read import get_item
 from remembrancer.app.items.states import delete_items, restore_item, set_item_state
 from remembrancer.app.items.write import create_item
 from remembrancer.app.jobs import retention
 from remembrancer.app.jobs.frame import Asked, Job
+from remembrancer.app.jobs.listing import undo_run
 from remembrancer.app.jobs.running import run
 from remembrancer.app.rebuild import rebuild
 from remembrancer.app.relations import add_relation
@@ -459,3 +463,27 @@ async def test_purged_item_leaves_no_counter_behind() -> None:
     await clean(bench)
     rows = await bench.rows("SELECT name, value FROM counters WHERE value <> 0")
     assert rows == [] and await bench.rows("SELECT 1 FROM counters WHERE name LIKE 'tag/%'") == []
+
+
+async def test_purged_item_keeps_its_envelopes_and_is_not_there_any_more() -> None:
+    bench = Bench()
+    gone = await memory(bench, "独一无二的句子4711")
+    await delete_items(bench.app, bench.caller(), [gone])
+    bench.runtime.advance(31 * DAY_MS)
+    answer = await run(bench.app, JOB, NAMESPACE)
+
+    past = await item_history(bench.app, bench.caller(), gone)
+    events = past["events"]
+    assert isinstance(events, list)
+    shown = [(one["kind"], one.get("forgotten", False)) for one in events if isinstance(one, dict)]
+    assert shown == [("ItemPurged", False), ("ItemDeleted", True), ("ItemCreated", True)]
+    assert "4711" not in repr(past)
+    for look in (get_item, forget_item):
+        with pytest.raises(NotFound):
+            await look(bench.app, bench.caller(), gone)
+    # A purge is no part of what taking its run back means.
+    with pytest.raises(Conflict, match="changed nothing"):
+        await undo_run(bench.app, bench.caller(), str(answer["run_id"]))
+    bench.actor = "job:extract"
+    again = await memory(bench, "独一无二的句子4711")
+    assert (await states(bench)) == {again: "active"}, "unlike what was forgotten it may come again"
