@@ -7,10 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from remembrancer.core.distill.answers import Unreadable
 from remembrancer.core.distill.lines import Line
 from remembrancer.core.distill.nights import Night, Proposal, kept_quotes, read_night
+from remembrancer.core.distill.parts import Part, part_of
 from remembrancer.core.distill.verdicts import (
     Shown,
     consolidated,
@@ -224,3 +227,36 @@ def test_quotes_are_limited_and_never_an_instruction_or_the_assistants() -> None
         ("好日子好日子好日子", "m1"),
     ]
     assert kept_quotes(quotes, lines, limit=1) == [("好日子好日子", "m1")]
+
+
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.sampled_from(["a", "m1"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["id", "ids", "by", "content", "text", "source_message_ids", "reason"]),
+            inner,
+        )
+    ),
+    max_leaves=12,
+)
+LISTS = ("merge", "replace", "retire", "contradictions", "quotes", "sections", "delete")
+
+
+@given(st.dictionaries(st.sampled_from(LISTS), st.lists(ANY_JSON, max_size=4) | ANY_JSON))
+def test_any_answer_is_read_and_judged_without_touching_a_persons(answer: Any) -> None:
+    night = read({"summary": "x", **answer})
+    human = memory("a", "User drinks coffee", authored_by="human")
+    verdicts = judge_night(night.proposals, shelf(human, memory("b", "x")), LINES, active=2)
+    assert not [one for one in verdicts.allowed if "a" in one.ids]
+    quotes = kept_quotes(night.quotes, LINES, limit=8)
+    assert all(text in LINES[0].text for text, _ in quotes)
+
+
+@given(st.dictionaries(st.sampled_from(LISTS), st.lists(ANY_JSON, max_size=4)))
+def test_part_comes_back_as_it_was_kept(answer: Any) -> None:
+    night = read({"summary": "x", "title": "t", **answer})
+    part = Part(replace(night, quotes=()), (("q", "m1"),), ("a",), {"m1": "text"}, "m1", True)
+    again = part_of(json.loads(json.dumps(part.body)))
+    assert again == part
+    assert part_of(part.applied().body).night.proposals == ()

@@ -283,7 +283,7 @@ def _proposed(one: Proposal, scene: _Scene) -> Proposed:
         source="dream",
         source_message_ids=one.source_ids,
         target_ids=ids,
-        reason=one.reason,
+        reason=one.reason or "proposed at night",
     )
 
 

@@ -65,7 +65,7 @@ def grounded_night(night: Night, lines: Sequence[Line], *, before: str = "") -> 
     source = "\n".join(line.text for line in lines if line.role in ("user", "assistant"))
     summary = grounded_text(night.summary, source)
     sections = [
-        (grounded_title(title, source) or title_of(text, language_of([text])), text)
+        (grounded_title(title, source) or title_of(text), text)
         for title, text in ((t, grounded_text(x, source)) for t, x in night.sections)
         if text
     ]
@@ -113,10 +113,10 @@ def _joined(sentences: Sequence[str]) -> str:
     return text
 
 
-def title_of(text: str, language: Language) -> str:
+def title_of(text: str) -> str:
     """Return a title for a text that has none: the beginning of its first sentence."""
-    first = next(iter(_SENTENCES.findall(text)), text)
-    return shorten(first.strip().rstrip("。.！!？?"), 16 if language == "zh" else 40)
+    first = next(iter(_SENTENCES.findall(text)), text).strip().rstrip("。.！!？?")
+    return shorten(first, 16 if language_of([first]) == "zh" else 40)
 
 
 def rolled_by_rule(notes: Sequence[str], *, chars_max: int) -> str:
@@ -160,7 +160,7 @@ def day_page(
     language = language_of([night.summary for night in nights])
     words = _WORDS[language]
     title = title or next((night.title for night in nights if night.title), "")
-    title = title or title_of(summary, language)
+    title = title or title_of(summary)
     blocks = [f"# {day} {title}".rstrip(), summary]
     if len(nights) > 1:
         blocks += [
@@ -183,7 +183,7 @@ def rolled_page(
     summary = summary or rolled_by_rule(
         [page.summary for page in days], chars_max=SUMMARY_CHARS_MAX // 2
     )
-    title = title or title_of(summary, language)
+    title = title or title_of(summary)
     listed = "\n".join(f"- {page.label} {page.title}".rstrip() for page in days)
     content = f"# {label} {title}\n\n{summary}\n\n## {_WORDS[language]['days']}\n\n{listed}\n"
     return Page(label, kind, parse_label(label)[1], title, summary, content)
