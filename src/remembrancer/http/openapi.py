@@ -31,11 +31,14 @@ _REF: Final = "#/components/schemas/"
 
 _ERROR_SCHEMA: Final[Document] = {
     "title": "Error",
-    "description": "The one shape of every error.",
+    "description": "The one shape of every error. Routes of Anthropic's form add `type` and "
+    "`request_id` around it, as that form's clients read it.",
     "type": "object",
     "required": ["error"],
     "additionalProperties": False,
     "properties": {
+        "type": {"const": "error"},
+        "request_id": {"type": "string"},
         "error": {
             "type": "object",
             "required": ["code", "message", "type", "hint", "request_id"],
@@ -48,7 +51,7 @@ _ERROR_SCHEMA: Final[Document] = {
                 "request_id": {"type": "string"},
                 "details": {"type": "object"},
             },
-        }
+        },
     },
 }
 

@@ -84,6 +84,12 @@ def test_path_of_a_custom_provider_can_be_set() -> None:
     assert target.model == "b/claude-3"
 
 
+def test_anthropic_form_at_the_gateway_needs_a_claude_model() -> None:
+    with pytest.raises(InvalidInput, match="no place in Anthropic's form"):
+        target_for(settings(GATEWAY), "deepseek/d", is_native=True)
+    assert target_for(settings(GATEWAY), "claude-x", is_native=True).url == GATEWAY + MESSAGES
+
+
 def test_no_server_is_a_sentence() -> None:
     with pytest.raises(InvalidInput, match="memory works without"):
         target_for(load_settings({}), "deepseek/d")

@@ -89,3 +89,9 @@ async def test_no_server_is_a_refusal() -> None:
     model, _ = model_over(lambda _: json_answer(REPLY), AI_GATEWAY_BASE_URL="")
     with pytest.raises(InvalidInput, match="no model server"):
         await model.complete(PROMPT)
+
+
+async def test_openais_own_models_are_limited_by_their_newer_field() -> None:
+    model, outbound = model_over(lambda _: json_answer(REPLY))
+    await model.complete(replace(PROMPT, model="openai/gpt-9"))
+    assert json.loads(outbound.sent[0].body)["max_completion_tokens"] == 99

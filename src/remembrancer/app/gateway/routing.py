@@ -77,6 +77,12 @@ def target_for(settings: Settings, model: str, *, is_native: bool = False) -> Ta
         path = f"{custom[1]}/{settings.custom_anthropic_messages_path}"
         return Target("anthropic", f"{_root(base)}/{path}", custom[2], _native(settings, host))
     is_claude = _CLAUDE.search(model) is not None and host not in OPENAI_FORM_HOSTS
+    if is_native and host == AI_GATEWAY_HOST and "claude" not in model.lower():
+        raise InvalidInput(
+            f"{model[:200]!r} has no place in Anthropic's form at this gateway",
+            hint="name a Claude model, or set CHAT_MODEL to one such as anthropic/claude-…",
+            field="model",
+        )
     if is_native or is_claude or settings.force_anthropic_native:
         # A server of another maker has Anthropic's form beside OpenAI's, for models of its own.
         is_own = host != AI_GATEWAY_HOST and "claude" not in model.lower()

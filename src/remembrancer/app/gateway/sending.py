@@ -16,6 +16,10 @@ from remembrancer.ports.outbound import OutboundAnswer, OutboundRequest
 WHOLE_BYTES_MAX: Final = 64 * 1024 * 1024
 """Bytes of an answer that is no stream. Our choice: several pictures in base64."""
 
+ANSWER_TIMEOUT_MS: Final = 600_000
+"""Milliseconds until an answer's headers: one that is no stream is written first. Source: the
+default of OpenAI's clients."""
+
 _PASSED_UP: Final = (
     "accept",
     "anthropic-beta",
@@ -44,7 +48,9 @@ async def ask(
         )
     told = {name: client_headers[name] for name in _PASSED_UP if name in client_headers}
     own = [(name, value) for name, value in target.headers if name not in told]
-    request = OutboundRequest("POST", target.url, (*own, *told.items()), body)
+    request = OutboundRequest(
+        "POST", target.url, (*own, *told.items()), body, timeout_ms=ANSWER_TIMEOUT_MS
+    )
     try:
         return await app.outbound.send(request)
     except UpstreamFailed as error:

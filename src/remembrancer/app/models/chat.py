@@ -6,6 +6,7 @@ What chat clients ask goes another way (`app.gateway`), as it is.
 from __future__ import annotations
 
 from typing import Final
+from urllib.parse import urlsplit
 
 from remembrancer.app.gateway.forms import ReplyName, translate_whole, write_request
 from remembrancer.app.gateway.routing import target_for
@@ -18,9 +19,12 @@ from remembrancer.core.errors import LimitExceeded, RemembrancerError, UpstreamF
 from remembrancer.ports.models import Completion, Prompt
 from remembrancer.ports.outbound import Outbound, OutboundRequest
 
-TIMEOUT_MS: Final = 120_000
+TIMEOUT_MS: Final = 300_000
 """Milliseconds until an answer begins: an upstream answers whole, so until it has been written.
-Our choice; a night's batch has 8,000 tokens."""
+Our choice; a night's batch has 8,000 tokens, which slow models write at 30 a second."""
+
+OPENAI_HOST: Final = "api.openai.com"
+"""OpenAI's own server."""
 
 _REASON_CHARS_MAX: Final = 200
 _MISFIT_STATUSES: Final = frozenset({400, 404, 422})
@@ -42,7 +46,7 @@ class GatewayModel:
                 {"role": "system", "content": prompt.system},
                 {"role": "user", "content": prompt.user},
             ],
-            "max_tokens": prompt.max_tokens,
+            self._limit_name(prompt.model): prompt.max_tokens,
         }
         if prompt.schema is None:
             return _completion(*await self._ask(body))
@@ -54,6 +58,12 @@ class GatewayModel:
         if status in _MISFIT_STATUSES:
             status, reply = await self._ask(body)
         return _completion(status, reply)
+
+    def _limit_name(self, model: str) -> str:
+        """Return the field that limits an answer: OpenAI's newer models refuse the older one."""
+        base = self._settings.ai_gateway_base_url or ""
+        is_openais = model.startswith("openai/") or urlsplit(base).hostname == OPENAI_HOST
+        return "max_completion_tokens" if is_openais else "max_tokens"
 
     async def _ask(self, body: Body) -> tuple[int, Body]:
         target = target_for(self._settings, string_of(body["model"]))
