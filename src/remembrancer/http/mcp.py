@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Final
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from starlette.datastructures import Headers
 from starlette.responses import Response, StreamingResponse
 
@@ -44,6 +44,9 @@ _unfinished: Final[set[asyncio.Task[None]]] = set()
 
 class McpQuery(Query):
     """Parameters of the endpoint's address."""
+
+    # Built at import, as the one model: so the first costs of pydantic are in the snapshot.
+    model_config = ConfigDict(defer_build=False)
 
     tools: str | None = Field(
         default=None,

@@ -106,7 +106,7 @@ class Paged(Arguments):
 class Step(BaseModel):
     """One step of a check list, with steps of its own."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     text: str
     done: bool = False

@@ -52,7 +52,7 @@ class SetDigest(Arguments):
 class ChatMessage(BaseModel):
     """One message of a conversation."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str
