@@ -18,7 +18,7 @@ from remembrancer.core.recall.evidence import (
 
 
 def share(text: str, *held: str, **documents: int) -> Shares:
-    return shares(weigh(wanted_of(text), documents), held)
+    return shares(weigh(wanted_of(text), documents), set(held))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_holding_more_is_never_less(text: str, data: st.DataObject) -> None:
     documents = {form: data.draw(st.integers(0, 500)) for form in forms}
     some = data.draw(st.sets(st.sampled_from(forms))) if forms else set()
     weighed = weigh(wanted_of(text), documents)
-    fewer, all_ = shares(weighed, some), shares(weighed, forms)
+    fewer, all_ = shares(weighed, some), shares(weighed, set(forms))
     assert fewer.held <= all_.held + 1e-9
     assert 0 <= fewer.held <= 1 + 1e-9
     assert 0 <= fewer.elsewhere <= 1 + 1e-9

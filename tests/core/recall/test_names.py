@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembrancer.core.recall.names import is_said, names_of, spoken
+from remembrancer.core.recall.names import is_said, names_of, said_names, spoken
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,7 @@ from remembrancer.core.recall.names import is_said, names_of, spoken
 )
 def test_name_is_said_when_the_whole_of_it_is(name: str, message: str, said: bool) -> None:
     assert is_said(spoken(name), spoken(message)) is said
+    assert said_names([name, "another"], spoken(message)) == ({name} if said else set())
 
 
 @pytest.mark.parametrize(
@@ -50,5 +51,6 @@ def test_names_are_tags_and_the_last_part_of_the_key(
 
 @given(st.text(min_size=1))
 def test_message_says_itself_or_nothing(text: str) -> None:
-    assert is_said(spoken(text), spoken(text)) in (True, False)
+    is_itself = is_said(spoken(text), spoken(text))
+    assert said_names([text], spoken(text)) == ({text} if is_itself else set())
     assert not is_said(spoken(text), spoken(""))

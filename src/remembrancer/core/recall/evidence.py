@@ -8,7 +8,7 @@ hold it. `store.search` reads frequencies and who holds what; fusing with nearne
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -108,7 +108,7 @@ def weigh(wanted: Sequence[Wanted], documents: Mapping[str, int]) -> tuple[Weigh
     return tuple(_weighed(word, documents) for word in wanted)
 
 
-def shares(weighed: Sequence[Weighed], held: Collection[str]) -> Shares:
+def shares(weighed: Sequence[Weighed], held: Set[str]) -> Shares:
     """Return how much of the query an item holds. *Shape:* `held` those of the query's tokens that
     the item has. *Promise:* `held` grows with every token."""
     whole = sum(word.says for word in weighed)
@@ -116,8 +116,7 @@ def shares(weighed: Sequence[Weighed], held: Collection[str]) -> Shares:
         return Shares(0.0, _known(weighed) / whole if whole else 0.0, _wants_exact(weighed))
     got, elsewhere, lacks_exact = 0.0, 0.0, False
     for word in weighed:
-        found = [form for form in word.wanted.forms if form in held]
-        if found:
+        if not held.isdisjoint(word.wanted.forms):
             got += word.says
         else:
             elsewhere += word.says * word.is_known

@@ -28,7 +28,7 @@ from remembrancer.core.recall.evidence import (
     wanted_of,
     weigh,
 )
-from remembrancer.core.recall.names import Spoken, is_said, spoken
+from remembrancer.core.recall.names import Spoken, said_names, spoken
 from remembrancer.core.recall.query import RecallQuery
 
 NEIGHBOUR_SHARE: Final = 0.3
@@ -216,13 +216,8 @@ def _odds(*, has_words: bool, has_meaning: bool) -> tuple[Odds, Odds]:
 
 def _bearers(candidates: Sequence[Candidate], message: Spoken) -> dict[str, int]:
     """Return how many candidates bear the rarest name of each that the message says, by id."""
-    said: dict[str, bool] = {}
-    borne: dict[str, set[str]] = {}
-    for one in candidates:
-        for name in one.names:
-            if name not in said:
-                said[name] = is_said(spoken(name), message)
-        borne[one.id] = {name for name in one.names if said[name]}
+    said = said_names({name for one in candidates for name in one.names}, message)
+    borne = {one.id: said.intersection(one.names) for one in candidates}
     counts = Counter(name for names in borne.values() for name in names)
     return {id_: min(counts[name] for name in names) for id_, names in borne.items() if names}
 

@@ -8,16 +8,19 @@ else it speaks of. A name that many items bear says nothing of any one of them, 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
+from remembrancer.core.text.fold import normalise
 from remembrancer.core.text.pieces import Compound, Run, pieces_of
 from remembrancer.core.text.stems import stem
 from remembrancer.core.text.variants import simplified
 
 NAME_CHARS_MIN: Final = 2
 """Characters of a name at least. Source: the least that glossary terms are matched by."""
+
+_FIRST_HAN: Final = "\u3400"
 
 _KEY_JOINTS: Final = re.compile(r"[:_\-./]+")
 
@@ -52,6 +55,19 @@ def names_of(tags: Sequence[str], fact_key: str | None) -> tuple[str, ...]:
 def key_words(fact_key: str) -> str:
     """Return the words of a key: `profile:blood_type` → `profile blood type`."""
     return _KEY_JOINTS.sub(" ", fact_key).strip()
+
+
+def said_names(names: Iterable[str], message: Spoken) -> set[str]:
+    """Return which names a message says. *Promise:* most are told by their first letter."""
+    starts = {word[0] for word in message.words}.union(*message.runs)
+    return {name for name in names if _may_start(name, starts) and is_said(spoken(name), message)}
+
+
+def _may_start(name: str, starts: Set[str]) -> bool:
+    first = simplified(normalise(name[:1]).casefold())[:1]
+    # Signs and accents are dropped from words, so what begins with one is looked at whole.
+    is_plain = first.isalnum() and (first.isascii() or first >= _FIRST_HAN)
+    return first in starts or not is_plain
 
 
 def is_said(name: Spoken, message: Spoken) -> bool:
