@@ -161,7 +161,9 @@ class _Exchange:
             return relayed
         relayed.platform, pieces = answer.tee()
         if relayed.platform is not None:
-            self._app.runtime.run_later(self._read_along(answer, pieces))
+            relayed.along = asyncio.ensure_future(self._read_along(answer, pieces))
+            relayed.stop = answer.close
+            self._app.runtime.run_later(_finish(relayed.along))
             return relayed
         relayed.pieces = pass_on(
             answer,
@@ -183,7 +185,8 @@ class _Exchange:
 
     async def _read_along(self, answer: OutboundAnswer, pieces: AsyncIterator[bytes]) -> None:
         await read_along(pieces, self._heard)
-        await answer.close()
+        if not self._heard.is_ended:  # the client's twin may still have some of it to come
+            await answer.close()
         await self._keep()
 
     async def _save(self) -> None:
@@ -218,9 +221,9 @@ class _Exchange:
         await keep_turn(self._app, turn, outcome)
 
 
-async def _finish(saving: asyncio.Future[None]) -> None:
-    """Wait for what is saved; a failure is logged by the runtime."""
-    await saving
+async def _finish(work: asyncio.Future[None]) -> None:
+    """Wait for what goes on; a failure is logged by the runtime."""
+    await work
 
 
 def _told_headers(turn: Turn, *, is_pending: bool) -> list[tuple[str, str]]:

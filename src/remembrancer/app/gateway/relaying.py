@@ -6,6 +6,7 @@ by the door; nothing here knows of HTTP connections or of memory.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -48,12 +49,18 @@ class Heard:
 
 @dataclass(slots=True, kw_only=True)
 class Relayed:
-    """What the door sends: a whole body, a platform stream, or pieces cut between events."""
+    """What the door sends: a whole body, a platform stream, or pieces cut between events.
+
+    *Shape:* beside a platform stream, `along` ends when all of it was read along, and `stop` tells
+    the upstream that nobody reads it any more.
+    """
 
     status: int
     headers: list[tuple[str, str]]
     body: bytes | None = None
     platform: PlatformStream | None = None
+    along: asyncio.Future[None] | None = None
+    stop: Callable[[], Awaitable[None]] | None = None
     pieces: AsyncGenerator[bytes, None] | None = None
 
 
