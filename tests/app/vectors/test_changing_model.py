@@ -302,6 +302,7 @@ async def started(
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(composing, "START_S", 0.0)
     monkeypatch.setattr(composing, "AGAIN_S", 0.0)
+    monkeypatch.setattr(composing, "REST_S", 0.0)
 
 
 async def books(made: Indexed) -> dict[str, int]:

@@ -403,6 +403,21 @@ async def test_writes_start_one_drain_behind_the_answers() -> None:
     assert await indexed.agrees()
 
 
+async def test_writes_during_the_rest_are_of_the_same_drain() -> None:
+    indexed = make_indexed(runs_later=True)
+    rests = [CAT, PORT]
+
+    async def rest() -> None:
+        if rests:
+            await memory(indexed, rests.pop())
+
+    indexed.app.indexing.rest = rest
+    await memory(indexed, "海边的房子")
+    await indexed.bench.runtime.drain()
+    assert indexed.embedder.calls == 2
+    assert await indexed.agrees()
+
+
 async def test_drain_that_was_killed_does_not_stop_later_ones() -> None:
     indexed = make_indexed(runs_later=True)
     await memory(indexed, CAT)

@@ -10,6 +10,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Final, Protocol
 
 from remembrancer.app.models.embedding import embedder_named, make_embedder
@@ -49,6 +50,10 @@ class IndexSource(Protocol):
 START_S: Final = 2.0
 """Seconds after which a server looks at its vectors: once it answers. Our choice."""
 
+REST_S: Final = 0.1
+"""Seconds that a drain waits for more writes: a burst is then one, and hardly disturbed by it; what
+was said is found by meaning a moment later all the same. Our choice."""
+
 AGAIN_S: Final = 60.0
 """Seconds after which a filling that could not go on is tried again. Our choice."""
 
@@ -67,7 +72,7 @@ async def indexed(app: App, source: IndexSource) -> AsyncIterator[App]:
     the index of the new one is whole. *Raises:* InvalidInput for an embedder that cannot be set
     up as it is named.
     """
-    indexing = Indexing(is_eager=source.is_eager, is_here=True)
+    indexing = Indexing(is_eager=source.is_eager, is_here=True, rest=partial(asyncio.sleep, REST_S))
     kept = _Kept(replace(app, indexing=indexing), source)
     made = await kept.compose(make_embedder(app.settings, app.outbound, source.encoder))
     work = asyncio.create_task(kept.keep(), name=TASK) if source.is_eager else None

@@ -5,6 +5,7 @@ Held by the App, so that all requests of a process share it. It does no work its
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 RUN_MS_MAX: Final = 60_000
@@ -16,12 +17,20 @@ class Indexing:
     """The namespaces that wait for a drain, and whether one runs.
 
     *Shape:* `is_eager` False starts nothing after a write: for a command that ends soon; `is_here`
-    drains in this process also where there is a queue; `is_closed` once it is about to end.
+    drains in this process also where there is a queue; `rest` is waited for before each drain, so
+    that a burst of writes is one; `is_closed` once the process is about to end.
     """
 
-    def __init__(self, *, is_eager: bool = True, is_here: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        is_eager: bool = True,
+        is_here: bool = False,
+        rest: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
         self.is_eager = is_eager
         self.is_here = is_here
+        self.rest = rest
         self.is_closed = False
         self._waiting: dict[str, None] = {}
         self._running_until = 0
@@ -43,6 +52,11 @@ class Indexing:
         namespace = next(iter(self._waiting))
         del self._waiting[namespace]
         return namespace
+
+    def go_on(self, now_ms: int) -> bool:
+        """Note that the run is alive; tells whether it may do another step."""
+        self._running_until = now_ms + RUN_MS_MAX
+        return not self.is_closed
 
     def stop(self) -> None:
         """Note that the run has ended, whatever is left."""

@@ -33,16 +33,22 @@ def index_soon(app: App, namespace: str) -> None:
 async def run_waiting(app: App) -> None:
     """Drain every namespace that has asked, each until nothing more can be done now."""
     try:
+        await _rest(app)
         while (namespace := app.indexing.take(app.runtime.now_ms())) is not None:
-            while True:
+            while app.indexing.go_on(app.runtime.now_ms()):
                 done = await drain_outbox(app, namespace=namespace, limit=DRAIN_ROWS)
-                is_moving = done["embedded"] or done["deleted"]
-                if not done["left"] or not is_moving or app.indexing.is_closed:
+                if not done["left"] or not (done["embedded"] or done["deleted"]):
                     break
+            await _rest(app)
     except PlatformError as error:
         logger.warning("indexing waits for the next sweep: %s", error.code)
     finally:
         app.indexing.stop()
+
+
+async def _rest(app: App) -> None:
+    if app.indexing.rest is not None and not app.indexing.is_closed:
+        await app.indexing.rest()
 
 
 async def _tell(app: App) -> None:
