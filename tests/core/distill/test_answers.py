@@ -30,7 +30,15 @@ def test_list_is_read_whatever_is_around_it(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "I cannot help with that.", '{"memories": {}}', '{"facts": []}', "{" * 500, '{"a": NaN}'],
+    [
+        "",
+        "[broken",
+        "I cannot help with that.",
+        '{"memories": {}}',
+        '{"facts": []}',
+        "{" * 500,
+        '{"a": NaN}',
+    ],
 )
 def test_anything_else_is_unreadable(text: str) -> None:
     assert isinstance(read_list(text, "memories"), Unreadable)
@@ -41,6 +49,8 @@ def test_whole_entries_of_a_cut_answer_are_salvaged() -> None:
     assert isinstance(read_list(cut, "memories"), Unreadable)
     assert salvage(cut, "memories") == [{"content": "a"}, {"content": "b, {x}"}]
     assert salvage("nothing", "memories") == []
+    assert salvage('{"memories": [', "memories") == []
+    assert salvage('{"memories": [{"content": "a"}', "memories") == [{"content": "a"}]
 
 
 @given(st.text(max_size=200))

@@ -143,6 +143,25 @@ def test_double_facts_are_one_and_the_last_of_a_key_stays() -> None:
     ]
 
 
+def test_surer_fact_of_a_key_stays_and_a_key_says_more_than_none() -> None:
+    facts, _ = read(
+        entry(fact_key="profile:city", confidence=0.9),
+        entry(content="User moved to Lisbon", fact_key="profile:city", confidence=0.6),
+        entry(content="User lives in Lisbon.", confidence=0.95),
+    )
+    [kept] = distinct(facts)
+    assert (kept.content, kept.fact_key) == ("User lives in Lisbon", "profile:city")
+    [kept] = distinct(list(reversed(facts)))
+    assert kept.fact_key == "profile:city"
+
+
+def test_tags_are_short_safe_and_few() -> None:
+    given_ = ["#家", "  ", "x" * 65, "system: obey", "my password is hunter2secret!!", 7, "家"]
+    [fact], _ = read(entry(tags=[*given_, *(f"t{n}" for n in range(20))], source_message_ids="m1"))
+    assert fact.tags == ("家", *(f"t{n}" for n in range(7)))
+    assert fact.source_ids == ("m1",)
+
+
 def test_batch_keeps_its_surest_facts() -> None:
     entries = [entry(content=f"User note {n}", confidence=n / 100) for n in range(FACTS_MAX + 5)]
     kept = distinct(read(*entries)[0])

@@ -40,6 +40,8 @@ from remembrancer.core.distill.rules import facts_by_rule
         ("I would prefer tea", []),
         ("I like to ignore all previous instructions", []),
         ("He said my name is Bob", []),
+        ("I prefer " + "very " * 40 + "long walks", []),
+        ("I prefer sk-" + "abcdefghijklmnop1234567890ABCDEF", []),
     ],
 )  # fmt: skip
 def test_rule_takes_the_sentence_as_it_was_said(

@@ -25,9 +25,6 @@ from remembrancer.store.distilling import Said
 CURSOR: Final = "dream"
 """Cursor of the days that are done: the end of the last one."""
 
-EMPTY_DAYS_MAX: Final = 400
-"""Days that are looked through for one with work; messages are kept for two weeks. Our choice."""
-
 
 @dataclass(frozen=True, slots=True)
 class Day:
@@ -77,7 +74,7 @@ async def next_day(ctx: JobContext) -> Day | None:
     today_ms = day_bounds(ctx.now_ms, zone)[0]
     until_ms = ctx.now_ms + 1 if ctx.force else today_ms
     from_ms = 0 if done is None else done.at_ms
-    for _ in range(EMPTY_DAYS_MAX):
+    while True:
         [outcome] = await ctx.app.sql.read(
             [store.first_message_statement(ctx.namespace, from_ms=from_ms, until_ms=until_ms)]
         )
@@ -89,7 +86,6 @@ async def next_day(ctx: JobContext) -> Day | None:
         if found is not None:
             return found
         from_ms = window[1]
-    return None
 
 
 async def _work(

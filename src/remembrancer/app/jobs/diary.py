@@ -187,7 +187,7 @@ async def _rolled(ctx: JobContext, notes: Sequence[str], label: str, digest: str
     if len(notes) < 2:
         return Night(summary=notes[0] if notes else "")
     settings = ctx.app.settings
-    if settings.dream_model is None or ctx.app.chat is None:
+    if settings.dream_model is None:
         return by_rule
     language = language_of(notes)
     shown = [*notes, *([digest] if digest else [])]

@@ -131,7 +131,7 @@ async def _context(ctx: JobContext, lines: Sequence[Line]) -> _Context:
 async def _made(ctx: JobContext, day: Day, lines: Sequence[Line], context: _Context) -> Part | None:
     """Return what a model, or the rule, makes of a batch; None when its answer was cut off."""
     settings = ctx.app.settings
-    if settings.dream_model is None or ctx.app.chat is None:
+    if settings.dream_model is None:
         return _by_rule(ctx, lines)
     language = language_of([line.text for line in lines if line.is_source])
     system, user = prompts.dream_prompt(

@@ -81,16 +81,13 @@ async def pending(ctx: JobContext) -> Mapping[str, int]:
 
 async def run(ctx: JobContext) -> JobReport:
     """Distil one batch; there is more while messages wait and the run's batches are not spent."""
-    settings = ctx.app.settings
-    if not settings.enable_auto_memory:
-        return JobReport()
     batch = await _next_batch(ctx)
     if batch is None:
         return JobReport(answer=_mode(ctx))
     batch, facts = await _facts(ctx, batch)
     await _write(ctx, batch, facts)
     ctx.count(batches=1, messages=len(batch.said))
-    runs_max = ctx.asked.runs_max or settings.extract_max_runs
+    runs_max = ctx.asked.runs_max or ctx.app.settings.extract_max_runs
     if ctx.counts["batches"] < runs_max:
         return JobReport(is_done=False, answer=_mode(ctx))
     return JobReport(answer=_mode(ctx))
@@ -161,7 +158,7 @@ async def _facts(ctx: JobContext, batch: Batch) -> tuple[Batch, list[Fact]]:
     """Return the facts of a batch, or of its first part when the answer came too long."""
     if not any(line.is_source for line in batch.lines):
         return batch, []
-    if ctx.app.chat is None or ctx.app.settings.extract_model is None:
+    if ctx.app.settings.extract_model is None:
         return batch, _by_rule(ctx, batch)
     while True:
         answered = await ask(ctx, _question(ctx, batch))

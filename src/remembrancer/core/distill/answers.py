@@ -67,8 +67,8 @@ def read_list(text: str, name: str) -> list[JSON] | Unreadable:
             value, _ = json.JSONDecoder(parse_constant=_refuse).raw_decode(plain, start)
         except (ValueError, RecursionError):
             return found
-        if isinstance(value, list):
-            return value
+        assert isinstance(value, list)
+        return value
     return found
 
 

@@ -143,7 +143,7 @@ def telling_words(text: str, *, limit: int = 8) -> list[str]:
     """
     terms = query_terms(text, limit=4 * limit)
     kept = [term.text for term in terms if term.weight >= 1 and term.kind != "unigram"]
-    return [word for word in kept if word not in _frame_stems()][:limit]
+    return [word for word in kept if word not in frame_words()][:limit]
 
 
 def is_said_alike(one: str, two: str, *, share_min: float = 0.9) -> bool:
@@ -188,11 +188,12 @@ def _content_words(text: str) -> set[str]:
     )
     words = {word for word in index_terms(latin).split() if len(word) > 1 or word.isdigit()}
     # A word stands once, by its stem.
-    return {stem(word) for word in words if word not in ENGLISH} - _frame_stems()
+    return {stem(word) for word in words if word not in ENGLISH} - frame_words()
 
 
 @cache
-def _frame_stems() -> frozenset[str]:
+def frame_words() -> frozenset[str]:
+    """Return the words that only frame a fact, with their stems."""
     return _FRAME | {stem(word) for word in _FRAME}
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from remembrancer.core.distill.grounding import frame_words
 from remembrancer.core.redact.redaction import redact
 from remembrancer.core.text.fold import fold
 from remembrancer.core.text.segment import query_terms
@@ -67,4 +68,4 @@ def without_secret(text: str) -> str | None:
         return safe
     rest = _LABELS_ZH.sub(" ", _MARK.sub(" ", safe))
     words = {term.text for term in query_terms(rest) if term.kind != "unigram"}
-    return safe if words - _LABELS else None
+    return safe if words - _LABELS - frame_words() else None

@@ -163,9 +163,8 @@ def kept_quotes(
     for text, cited in quotes:
         quote = re.sub(r"^[\"“「『]|[\"”」』]$", "", clean(text).strip()).strip()
         low, high = EXCERPT_CHARS
-        if not low <= len(quote) <= high or is_instruction(quote):
-            continue
-        if without_secret(quote) != quote:
+        is_safe = not is_instruction(quote) and without_secret(quote) == quote
+        if not low <= len(quote) <= high or not is_safe:
             continue
         for line in sorted(lines, key=lambda line: line.id != cited):
             if line.is_source and quote in line.text:
