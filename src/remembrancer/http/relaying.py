@@ -56,6 +56,7 @@ class RelayResponse(Response):
         }
         if relayed.platform is not None:
             await send({**start, PLATFORM_STREAM: relayed.platform.stream})
+            await _watch(relayed, gone)
             return
         if relayed.body is not None:
             headers.append((b"content-length", str(len(relayed.body)).encode()))
@@ -93,6 +94,14 @@ class RelayResponse(Response):
 
 def _piece(body: bytes) -> dict[str, object]:
     return {"type": "http.response.body", "body": body, "more_body": True}
+
+
+async def _watch(relayed: Relayed, gone: asyncio.Future[None]) -> None:
+    """Tell the upstream to stop when the client leaves a stream that the platform sends."""
+    assert relayed.along is not None and relayed.stop is not None
+    await asyncio.wait({relayed.along, gone}, return_when=asyncio.FIRST_COMPLETED)
+    if not relayed.along.done():
+        await relayed.stop()
 
 
 async def _until_gone(receive: Receive) -> None:

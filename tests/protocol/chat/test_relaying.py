@@ -167,3 +167,51 @@ async def test_platforms_stream_is_handed_over_and_its_copy_kept() -> None:
         {"content": "hi", "is_partial": 0},
         {"content": "好的", "is_partial": 0},
     ]
+
+
+class Endless(Teed):
+    """A stream of a platform that goes on until it is given up."""
+
+    def __init__(self, first: bytes) -> None:
+        super().__init__(headers=(("content-type", "text/event-stream"),))
+        self.first = first
+        self.is_given_up = asyncio.Event()
+        self.is_read = asyncio.Event()
+
+    def tee(self) -> tuple[PlatformStream | None, AsyncIterator[bytes]]:
+        return PlatformStream("the platform's"), self._pieces()
+
+    async def _pieces(self) -> AsyncIterator[bytes]:
+        yield self.first
+        self.is_read.set()
+        await self.is_given_up.wait()
+        raise UpstreamFailed("it was given up")
+
+    async def close(self) -> None:
+        self.is_given_up.set()
+
+
+async def test_client_that_leaves_a_platforms_stream_stops_the_upstream() -> None:
+    upstream = Endless(next(iter(stream_of("还没说完"))))
+    body = {"messages": [{"role": "user", "content": "hi"}], "stream": True}
+    async with chats() as one:
+        app = replace(one.served.app, outbound=ScriptedOutbound(lambda _: upstream))
+        wire, gone = Wire([json.dumps(body).encode()]), asyncio.Event()
+
+        async def receive() -> Json:
+            if wire.received:
+                await gone.wait()
+                return {"type": "http.disconnect"}
+            return await wire.receive()
+
+        scope = http_scope("POST", "/v1/chat/completions", OWNER)
+        served = asyncio.ensure_future(create_asgi(app, routes=AREAS)(scope, receive, wire.send))
+        async with asyncio.timeout(5):
+            await upstream.is_read.wait()
+            assert not upstream.is_given_up.is_set()
+            gone.set()
+            await served
+        assert upstream.is_given_up.is_set()
+        await one.served.runtime.drain()
+        rows = await Bench(sql=app.sql).rows("SELECT role, is_partial FROM messages ORDER BY id")
+    assert dict(rows[0]) == {"role": "user", "is_partial": 0}
