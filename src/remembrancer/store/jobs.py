@@ -277,12 +277,13 @@ def pause_statement(namespace: Namespace, job: str, now_ms: int) -> Statement:
     )
 
 
-def resume_statement(namespace: Namespace, job: str) -> Statement:
-    """Return the statement that lets a job run again, a dead one too."""
+def resume_statement(namespace: Namespace, job: str, now_ms: int) -> Statement:
+    """Return the statement that lets a job run again, a dead one too, and at once."""
     return Statement(
-        "UPDATE job_states SET paused_at = NULL, next_at = NULL, dead_at = NULL, attempts = 0,"
-        " failing_since = NULL WHERE namespace = ? AND job = ?",
-        (namespace, job),
+        "UPDATE job_states SET paused_at = NULL, next_at = ?3, dead_at = NULL, attempts = 0,"
+        " failing_since = NULL WHERE namespace = ?1 AND job = ?2"
+        " AND (paused_at IS NOT NULL OR attempts > 0)",
+        (namespace, job, now_ms),
     )
 
 

@@ -249,7 +249,7 @@ async def test_paused_job_runs_only_when_forced() -> None:
     [state] = await bench.rows("SELECT paused_at FROM job_states")
     assert state["paused_at"] == 1
     await add_messages(bench, 1)
-    await bench.sql.write([store.resume_statement(NAMESPACE, "copy")])
+    await bench.sql.write([store.resume_statement(NAMESPACE, "copy", 2)])
     assert (await run(bench.app, copying_job(code), NAMESPACE))["status"] == "done"
 
 

@@ -154,6 +154,23 @@ async def test_failed_run_is_tried_again_when_its_wait_is_over() -> None:
     assert await triggers(bench) == ["cron", "retry"]
 
 
+async def test_resumed_job_is_tried_at_the_next_tick_and_then_left_alone() -> None:
+    bench, code = Bench(), Copying()
+    await prepare(bench)
+    table = Timetable(bench.app, [copying_job(code)])
+    await bench.sql.write([store.pause_statement(NAMESPACE, "copy", 1)])
+    assert statuses(await table.tick()) == [("copy", "paused")]
+    for expected in ([("copy", "done")], [("copy", "nothing")]):
+        await bench.sql.write(
+            [
+                store.pause_statement(NAMESPACE, "copy", 1),
+                store.resume_statement(NAMESPACE, "copy", bench.runtime.now_ms()),
+            ]
+        )
+        assert statuses(await table.tick()) == expected
+        assert await table.tick() == []
+
+
 async def test_run_that_vanished_with_its_process_is_taken_up_again() -> None:
     bench, code = Bench(), Copying()
     await prepare(bench)

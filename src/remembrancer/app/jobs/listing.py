@@ -147,9 +147,13 @@ async def pause_job(app: App, caller: Caller, name: str) -> Answer:
 
 
 async def resume_job(app: App, caller: Caller, name: str) -> Answer:
-    """Let a job run again; one that waits or is dead is tried at once. *Shape:* as `pause_job`."""
+    """Let a paused, waiting or dead job run again; the schedule's next look tries it.
+
+    *Shape:* as `pause_job`. *Promise:* safe to repeat.
+    """
     require_job(name)
-    await app.sql.write([store.resume_statement(caller.namespace, name)])
+    now_ms = app.runtime.now_ms()
+    await app.sql.write([store.resume_statement(caller.namespace, name, now_ms)])
     return await _one(app, caller, name)
 
 

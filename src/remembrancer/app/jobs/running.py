@@ -82,7 +82,8 @@ async def run(
     pending = await job.load().pending(ctx)
     if not any(pending.values()):
         is_held = state.owner is not None and state.lease_until > now_ms
-        if (state.attempts or state.owner is not None) and not is_held:
+        is_settled = state.owner is None and state.next_at is None and not state.attempts
+        if not is_settled and not is_held:
             await app.sql.write(store.calm_statements(namespace, job.name, now_ms))
         return _not_run(job, "nothing")
     if job.is_light and trigger == "queue":
