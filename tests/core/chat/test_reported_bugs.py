@@ -21,6 +21,11 @@ from tests.core.chat.translating import ASK, call, text, translate, turns_of
 from remembrancer.core.chat.anthropic_request import AnthropicOptions
 from remembrancer.core.chat.anthropic_stream import AnthropicToOpenAI, from_anthropic_message
 from remembrancer.core.chat.cache_marks import CacheOptions, count_marks, place_marks
+from remembrancer.core.chat.inject import (
+    inject_boot,
+    inject_patch,
+    strip_injected_messages,
+)
 from remembrancer.core.chat.request import parse_chat_request
 from remembrancer.core.chat.shapes import Body, object_of, objects_of
 
@@ -182,14 +187,13 @@ def test_bug_13_marks_in_openai_form_are_kept() -> None:
 
 
 def test_bug_14_reasoning_of_the_client_reaches_the_upstream() -> None:
-    messages: list[Body] = [
-        ASK,
-        {"role": "assistant", "content": "晴", "reasoning_content": "想过了", "tool_calls": []},
-        ASK,
-    ]
+    thought: Body = {**_round("晴")[1], "reasoning_content": "想过了", "reasoning_details": [{}]}
+    messages: list[Body] = [ASK, thought, _round("晴")[2]]
     body: Body = {"model": "deepseek/deepseek-v4-pro", "messages": messages}
     before = copy.deepcopy(body)
-    assert parse_chat_request(body).body == before
+    given = strip_injected_messages(inject_boot(inject_patch(messages, "- 里斯本"), "妈妈"))
+    sent = inject_patch(inject_boot(given, "妈妈"), "- 里斯本")
+    assert parse_chat_request(body).body == before and sent[2] is thought
 
 
 THOUGHT: Body = {"signature": "EqQB+/\\==", "type": "thinking", "thinking": '想 \u2028<é>"\\n'}
