@@ -17,7 +17,7 @@ from remembrancer.app.state import App
 from remembrancer.core.errors import Conflict, InvalidInput, NotFound
 from remembrancer.core.ids import SHARED, Stream, item_stream
 from remembrancer.core.items.record import ItemRecord, after_draft, item_view
-from remembrancer.core.ledger.changes import Fields, apply_changes
+from remembrancer.core.ledger.changes import Fields, apply_changes, edited_since
 from remembrancer.core.ledger.events import Draft, Event, Head
 from remembrancer.core.ledger.undo import REDONE, UNDONE, invert_event, undone_versions
 from remembrancer.core.values import JSON, Caller
@@ -143,7 +143,8 @@ async def _plan(app: App, caller: Caller, verb: str, cause: str) -> Plan:
             continue
         if verb == REDONE and event.note.get("undoes_version") not in one.undone and one.events:
             continue
-        if await _is_in_use(app, caller, event, events):
+        is_left = verb == UNDONE and _is_overtaken(event, fields[stream])
+        if is_left or await _is_in_use(app, caller, event, events):
             kept.append(stream)
             continue
         try:
@@ -223,6 +224,21 @@ async def _read_present(
         for stream in own
     }
     return present | {stream: _Present((), fields[stream], heads[stream]) for stream in shared}
+
+
+_OVERTAKEN: Final = frozenset({"candidate", "page", "digest"})
+"""Streams whose events by a job may stay when they are overtaken."""
+
+
+def _is_overtaken(event: Event, present: Fields) -> bool:
+    """Tell whether what a job wrote was renewed or decided since: a summary, or a candidate.
+
+    It stays then, so that a night can still be taken back from the memories it changed.
+    """
+    area = event.stream.partition("/")[0]
+    if not event.actor.startswith("job:") or area not in _OVERTAKEN:
+        return False
+    return event.is_forgotten or bool(edited_since(present, event.changes))
 
 
 def _after_making(event: Event, now_ms: int) -> Fields:
