@@ -39,6 +39,8 @@ _AGED: Final[Mapping[str, _Aged]] = MappingProxyType(
         "usage": _Aged("id", "created_at < {old}"),
         "turn_blocks": _Aged("conversation_id, turn", "created_at < {old}"),
         "conversations": _Aged("id", "updated_at < {old}"),
+        # Cursors of one day, `dream/2026-12-05`; a job's own has no slash.
+        "job_cursors": _Aged("name", "at_ms < {old} AND instr(name, '/') > 0"),
         "job_runs": _Aged("id", "started_at < {old} AND status <> 'running'"),
     }
 )
@@ -55,6 +57,7 @@ def aged_bounds(cutoffs: Cutoffs) -> dict[str, SqlValue]:
         "usage": cutoffs.usage,
         "turn_blocks": cutoffs.usage,
         "conversations": cutoffs.usage,
+        "job_cursors": min(cutoffs.usage, cutoffs.messages),
         "job_runs": cutoffs.usage,
     }
 
