@@ -14,7 +14,8 @@ LINE_CHARS_MAX: Final = 200
 """Characters of a line that can be a clock. Our choice: longer ones say more than the time."""
 
 _OTHER_LETTERS_MAX: Final = 24
-"""Letters in a clock line beside dates, times and its label: a place, a zone. Our choice."""
+"""Letters in a clock line beside dates, times and its label: a place, a zone. Our choice; a Han
+character counts for four."""
 
 _HEADERS: Final = (
     r"current (?:date|time|date ?(?:and|&|/) ?time|place|location|state|context)|date ?(?:and|&|/)"
@@ -46,14 +47,17 @@ _VALUE: Final = re.compile(
 )
 _LABEL: Final = re.compile(
     r"^[\s>*#\-•·]*(?:\*\*|__|`)?<?(?:"
-    r"(?:(?:the|right|current|present|local|actual|user'?s?|system|server|today'?s?|utc|your)[\s_]+)*"
-    r"(?:date|time|datetime|timestamp|day|clock|weekday)s?"
+    r"(?:(?:the|right|current|present|local|actual|user['’]?s?|system|server|today(?:['’]?s)?|utc"
+    r"|your)[\s_]+)*"
+    r"(?:date|time|datetime|timestamp|weekday|(?<=[\s_])(?:day|clock))"
     r"(?:\s*(?:and|&|/|,)\s*(?:the\s+)?(?:current\s+)?(?:date|time|day|weekday|time ?zone))*"
-    r"|today|(?:right )?now|it(?:'s| is) (?:now|currently|today)|currently"
+    r"(?:\s+(?:today|(?:right\s+)?now))?"
+    r"|today|(?:right\s+)?now(?:,?\s+it)?|it|it(?:['’]s|\s+is)\s+(?:now|currently|today)|currently"
     r"|(?:(?:当前|现在|目前|此刻|今天|今日|本地|系统|用户|服务器|北京|當前|現在|系統)的?)+"
     r"(?:日期|时间|時間|时刻|星期|钟点)*(?:[和与及/、](?:日期|时间|時間|星期))*|日期|时间|時間"
     r")(?:\*\*|__|`)?\s*(?:[(（][^)）]{0,40}[)）])?\s*(?:\*\*)?"
-    r"(?:[:：=>,，-]|is\b|are\b|'s\b|是|为|為|(?=\d)|(?=\s*(?:星期|周|礼拜)))",
+    r"(?:[:：=>-]|is\b|are\b|['’]s\b|是|为|為|(?<![a-z])\s*(?=\d|星期|周|礼拜)|(?<=currently)\s"
+    r"|(?<=now)\s)",
     re.IGNORECASE,
 )
 _NOT_OTHER: Final = re.compile(
@@ -63,10 +67,11 @@ _NOT_OTHER: Final = re.compile(
     re.IGNORECASE,
 )
 _CLOCK_WORDS: Final = (
-    *("date", "time", "day", "now", "clock", "currently", "日期", "时间", "時間", "时刻"),
+    *("date", "time", "day", "now", "clock", "it", "currently", "日期", "时间", "時間", "时刻"),
     *("当前", "當前", "现在", "現在", "目前", "此刻", "今", "钟"),
 )
 """Every label has one of these; most lines have none, which is found at once."""
+_HAN: Final = re.compile(r"[\u3400-\u9fff]")
 _LETTERS: Final = re.compile(r"[^\W\d_]")
 _SENTENCE: Final = re.compile(r"(?<=[.!?])[ \t]+|(?<=[。！？；])")
 _LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
@@ -133,4 +138,5 @@ def is_clock(text: str) -> bool:
     if not _VALUE.search(value):
         return False
     other = _NOT_OTHER.sub("", _VALUE.sub("", value))
-    return len(_LETTERS.findall(other)) <= _OTHER_LETTERS_MAX
+    letters = len(_LETTERS.findall(other)) + 3 * len(_HAN.findall(other))
+    return letters <= _OTHER_LETTERS_MAX
