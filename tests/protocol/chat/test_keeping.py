@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from tests.builders import Bench
 from tests.protocol.chat.upstreams import Chats, Json, chats, completion, stream_of
 from tests.protocol.rest.doors import DOG
 
+from remembrancer.app.gateway import chat
 from remembrancer.core.errors import UpstreamFailed
 from remembrancer.http.asgi import create_asgi
 from remembrancer.http.routes import AREAS
 from remembrancer.ports.outbound import OutboundRequest
+from remembrancer.ports.sql import Outcome as SqlOutcome
+from remembrancer.ports.sql import SqlStore, Statement
 from remembrancer.testing.outbound import Handler, ScriptedAnswer, json_answer, stream_answer
 from remembrancer.testing.queue import RecordingQueue
+from remembrancer.testing.stores import CountingStore
 
 PICTURE = "data:image/png;base64," + "QUJD" * 100
 
@@ -204,3 +211,58 @@ async def test_what_is_asked_to_be_remembered_is_saved_at_once() -> None:
     assert response.headers["x-remembrancer-saved"] == saved["id"]
     assert "苹果星星-0428" in memory.text
     assert message["id"] in memory.text
+
+
+async def test_message_is_kept_though_no_upstream_could_be_reached() -> None:
+    def answer(request: OutboundRequest) -> ScriptedAnswer:
+        raise UpstreamFailed("cannot be reached", details={"sent": False})
+
+    async with chats(answer) as one:
+        response = await one.say("请记住：我对花生过敏。")
+        assert await messages(one) == [("user", "请记住：我对花生过敏。")]
+        [item] = await rows(one, "SELECT content, title FROM items")
+        [used] = await rows(one, "SELECT status, is_complete FROM usage")
+    assert response.status_code == 502
+    assert "花生过敏" in f"{item['content']} {item['title']}"
+    assert used == {"status": 0, "is_complete": 0}
+
+
+class HeldStore(CountingStore):
+    """A store whose writes wait until they are let go."""
+
+    def __init__(self, inner: SqlStore) -> None:
+        super().__init__(inner)
+        self.go = asyncio.Event()
+
+    async def write(self, statements: Sequence[Statement]) -> list[SqlOutcome]:
+        await self.go.wait()
+        return await super().write(statements)
+
+    def session(self, _bookmark: str | None) -> HeldStore:
+        return self
+
+
+async def test_saving_that_takes_long_is_told_as_pending(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat, "SAVING_S_MAX", 0.01)
+    async with chats() as one:
+        held = HeldStore(one.served.app.sql)
+        one.served.asgi = create_asgi(replace(one.served.app, sql=held), routes=AREAS)
+        async with one.served.client() as client:
+            response = await client.post(
+                "/v1/chat/completions",
+                json={"messages": [user("请记住：我的猫叫花花。")]},
+                headers=one.headers,
+            )
+            held.go.set()
+            await one.served.runtime.drain()
+        saved = await rows(one, "SELECT 1 FROM items")
+    assert response.headers["x-remembrancer-saved"] == "pending"
+    assert len(saved) == 1
+
+
+async def test_repeated_request_with_an_idempotency_key_is_a_chat_like_any_other() -> None:
+    async with chats() as one:
+        for text in ("请记住：我的猫叫花花。", "请记住：我的狗叫旺财。"):
+            response = await one.post({"messages": [user(text)]}, idempotency_key="k-1")
+            assert response.status_code == 200
+        assert len(await rows(one, "SELECT 1 FROM items")) == 2
