@@ -20,6 +20,10 @@ from remembrancer.core.text.segment import index_terms, query_terms
 from remembrancer.core.text.stems import stem
 from remembrancer.core.text.stopwords import ENGLISH
 
+GROWN_CHARS_MIN: Final = 5
+"""Characters from which a word counts as the shorter form of a name. Our choice: first names that
+begin alike are shorter."""
+
 Verdict = Literal["grounded", "reversed", "far", "invented"]
 """`reversed`: as the source, but for a negation; `far`: the words do not say it, the meaning may;
 `invented`: a number, a name or the language is not the source's."""
@@ -177,7 +181,10 @@ def _share(statement: str, source: str, terms: set[str]) -> float:
     if not total:
         return 0.0
     present = set(_content_chars(source)) | {char for char in source if char >= "\u3400"}
-    shared = 2 * sum(word in terms or stem(word) in terms for word in words)
+    shared = 2 * sum(
+        word in terms or stem(word) in terms or (word.isdigit() and word.lstrip("0") in terms)
+        for word in words
+    )
     return (shared + len(chars & present)) / total
 
 
@@ -205,7 +212,8 @@ def _content_chars(text: str) -> set[str]:
 def _numbers(text: str) -> set[str]:
     plain = normalise(text)
     found = {match.group() for match in _NUMBER.finditer(plain)}
-    return {part for number in found for part in re.split(r"[:/-]", number.replace(",", ""))}
+    parts = (part for number in found for part in re.split(r"[:/-]", number.replace(",", "")))
+    return {part.lstrip("0") or "0" for part in parts}
 
 
 def _worded_numbers(text: str) -> set[str]:
@@ -231,7 +239,16 @@ def _is_in(name: str, folded: str, terms: set[str]) -> bool:
     if name in folded:
         return True
     parts = index_terms(name).split()
-    return bool(parts) and all(part in terms for part in parts)
+    return bool(parts) and all(part in terms or _is_grown(part, terms) for part in parts)
+
+
+def _is_grown(part: str, terms: set[str]) -> bool:
+    """Tell whether a name is a longer or shorter form of a word: PostgreSQL of Postgres."""
+    return any(
+        min(len(part), len(term)) >= GROWN_CHARS_MIN
+        and (part.startswith(term) or term.startswith(part))
+        for term in terms
+    )
 
 
 def _is_same_script(statement: str, source: str) -> bool:
