@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Final, Required, TypedDict, Unpack
 
 from remembrancer.app.commit import Answer, Plan, write_in_turn
+from remembrancer.app.recall.alike import alike_groups
 from remembrancer.app.relations import Link, plan_link
 from remembrancer.app.state import App
 from remembrancer.core.dates import format_iso
@@ -55,12 +57,13 @@ async def find_consolidation_candidates(
     min_group_size: int = 2,
     limit: int = 20,
 ) -> Answer:
-    """Return groups of active and dormant items that share tags, the largest first.
+    """Return groups of active and dormant items that share tags, the largest first, then pairs of
+    the newest that are near in meaning without sharing one.
 
     *Shape:* `{"groups": [{"tags", "items", "count", "suggested_relationship", "source_item_id",
     "target_item_ids"}], "count"}`, ready for `consolidate_memories`; two items are together in
-    one group at most, with all tags that it shares. *Raises:* InvalidInput. *Promise:* two round
-    trips; writes nothing.
+    one group at most, with all tags that it shares; a pair by meaning has its `score` and the
+    `differences`. *Raises:* InvalidInput. *Promise:* four round trips; writes nothing.
     """
     if kind not in KINDS:
         raise InvalidInput(
@@ -88,7 +91,16 @@ async def find_consolidation_candidates(
     rows = {str(row["id"]): row for row in outcome.rows}
     members = [_member(row) for row in rows.values()]
     groups = groups_of(members, size_min=min_group_size, tag=key)[:limit]
-    return {"groups": [_group_view(group, rows) for group in groups], "count": len(groups)}
+    shown: list[JSON] = [_group_view(group, rows) for group in groups]
+    if key is None and min_group_size == 2 and len(shown) < limit:
+        together = {
+            frozenset(pair)
+            for group in groups
+            for pair in combinations([one.id for one in group.members], 2)
+        }
+        alike = await alike_groups(app, caller, kind=kind, together=together)
+        shown += alike[: limit - len(shown)]
+    return {"groups": shown, "count": len(shown)}
 
 
 async def _shared_tags(app: App, caller: Caller, shared_min: int) -> list[str]:

@@ -136,12 +136,14 @@ def conditions(
     if states == tuple(state for state in STATES if state != "deleted"):
         result.append("i.state <> 'deleted'")
     elif states != STATES:
-        result.append(f"i.state IN {marks.many(states)}")
-    for column, values in (("kind", query.kinds), ("type", query.types)):
+        result.append(_among("state", states, marks))
+    for column, values in (
+        ("kind", query.kinds),
+        ("type", query.types),
+        ("priority", query.priorities),
+    ):
         if values:
-            result.append(f"i.{column} IN {marks.many(values)}")
-    if query.priorities:
-        result.append(f"i.priority IN {marks.many(query.priorities)}")
+            result.append(_among(column, values, marks))
     if query.pinned is not None:
         result.append("i.pinned = 1" if query.pinned else "i.pinned IS NULL")
     if query.startup_priority_min is not None:
@@ -157,6 +159,14 @@ def conditions(
         result.append(_tags(asked, marks))
     result += _ages(asked, marks)
     return result if is_matched else [*result, *_words(asked, marks)]
+
+
+def _among(column: str, values: Sequence[str | int], marks: Marks) -> str:
+    """Return the condition that a column has one of the values; D1 counts a row read for each row
+    that is looked up in a list, and none for one that is compared."""
+    if len(values) == 1:
+        return f"i.{column} = {marks.add(values[0])}"
+    return f"i.{column} IN {marks.many(values)}"
 
 
 def _times(asked: Asked, marks: Marks) -> list[str]:

@@ -17,10 +17,10 @@ from remembrancer.store.item_filters import Asked, conditions, scoped_match
 from remembrancer.store.items import COLUMNS, ITEM_COLUMNS, owner_columns, records_of
 from remembrancer.store.marks import Marks
 
-MATCHES_READ_MAX: Final = 700
-"""Matches that one search looks at, the newest first: reached only when each of its terms is
-common. Our choice, a little below what the chosen terms of other queries may have: where the
-filters let none of them pass, each costs two rows read."""
+MATCHES_READ_MAX: Final = 500
+"""Matches that one search looks at, the newest first: reached only when its terms are common. Our
+choice: D1 counts three rows for each (the match, its length for BM25, the item), and two thousand
+are all that a recall may read."""
 
 TITLE_WEIGHT: Final = 4.0
 TAGS_WEIGHT: Final = 2.0
@@ -30,7 +30,7 @@ BODY_WEIGHT: Final = 1.0
 _RANK: Final = f"bm25(search, 0.0, {TITLE_WEIGHT}, {BODY_WEIGHT}, {TAGS_WEIGHT})"
 
 
-COLD_READ_MAX: Final = 100
+COLD_READ_MAX: Final = 60
 """Matches that the search of the cold tier looks at, the newest first. Our choice: it is asked when
 little else was found, within the same budget."""
 
@@ -131,6 +131,18 @@ def placed_statement(
     marks = Marks(asked.namespace)
     source = f"{marks.many(seqs)} AS j CROSS JOIN items AS i ON i.seq = j.value"
     return _listed(source, asked, terms, marks, tier)
+
+
+def newest_statement(asked: Asked, *, limit: int) -> Statement:
+    """Return the statement that reads the items that the filters let pass, the latest changed
+    first. *Shape:* as `named_statement`, without terms."""
+    marks = Marks(asked.namespace)
+    return Statement(
+        f"SELECT {COLUMNS}, {owner_columns()}, {_USE}, 0.0 AS rank, '' AS held FROM items AS i"
+        f" WHERE {_passing(asked, marks, 'asked')}"
+        f" ORDER BY i.updated_at DESC, i.seq DESC LIMIT {marks.add(limit)}",
+        marks.values,
+    )
 
 
 def _listed(source: str, asked: Asked, terms: Sequence[str], marks: Marks, tier: Tier) -> Statement:

@@ -44,7 +44,10 @@ class MemberShape(Shape):
 
 
 class GroupShape(Shape):
-    """Items that share tags, and how they could be brought together."""
+    """Items that share tags, and how they could be brought together.
+
+    A pair that is near in meaning without sharing one has a `score` and its `differences`.
+    """
 
     tags: list[str]
     items: list[MemberShape]
@@ -52,6 +55,8 @@ class GroupShape(Shape):
     suggested_relationship: Relationship
     source_item_id: str
     target_item_ids: list[str]
+    score: float | None = None
+    differences: list[str] | None = None
 
 
 class GroupsAnswer(Shape):

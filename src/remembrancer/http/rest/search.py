@@ -59,7 +59,7 @@ class SearchBody(Named):
 
 
 class MatchShape(Shape):
-    """An item, and how much of what was asked it holds."""
+    """An item, and how sure the match is."""
 
     score: float
     item: BriefItem
@@ -133,7 +133,7 @@ async def _find_conflicts(call: Call[None, ConflictBody]) -> Answer:
     return Answer(await search.find_semantic_conflicts(call.app, call.caller, **given))
 
 
-_NOTE: Final = "By words alone so far; `degraded` says so."
+_NOTE: Final = "By words and meaning; `degraded` says what had no part."
 
 ROUTES: Final = (
     Route(
@@ -141,7 +141,7 @@ ROUTES: Final = (
         path="/v1/search/items",
         name="search_items",
         area="search",
-        summary="Find items by words",
+        summary="Find items by what they say",
         description=_NOTE,
         scope="memory:read",
         query=SearchQuery,
@@ -154,7 +154,7 @@ ROUTES: Final = (
         path="/v1/search/items",
         name="search_items_by_body",
         area="search",
-        summary="Find items by words, asked in a body",
+        summary="Find items by what they say, asked in a body",
         description=_NOTE,
         scope="memory:read",
         body=SearchBody,
