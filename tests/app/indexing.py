@@ -51,7 +51,7 @@ class Indexed:
     async def holds(self, item_id: str) -> bool:
         return bool(await self.vectors.inner.held([vector_id(NAMESPACE, item_id)]))
 
-    async def agrees(self) -> bool:
+    async def agrees(self, *, model: str = "%") -> bool:
         """Whether exactly what is to be found has a vector, and the books say so."""
         rows = await self.bench.rows(
             "SELECT namespace, id FROM items WHERE state IN ('active', 'dormant', 'stale')"
@@ -62,7 +62,9 @@ class Indexed:
         for start in range(0, len(ids), 1_000):
             held |= await self.vectors.inner.held(ids[start : start + 1_000])
         count = (await self.vectors.inner.describe()).count
-        booked = await self.bench.rows("SELECT namespace, item_id FROM vector_rows")
+        booked = await self.bench.rows(
+            "SELECT namespace, item_id FROM vector_rows WHERE model LIKE ?", model
+        )
         books = {vector_id(str(row["namespace"]), str(row["item_id"])) for row in booked}
         return set(ids) == held == books and count == len(ids)
 
