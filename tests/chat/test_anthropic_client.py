@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import anthropic
 import pytest
 from anthropic import Anthropic, AsyncAnthropic
@@ -84,3 +86,36 @@ def test_openai_client_talks_to_claude(gateway: Gateway, model: str) -> None:
             final = stream.get_final_completion()
     assert whole.choices[0].message.content == "you said: 你好"
     assert final.choices[0].message.content == "you said: 再见"
+
+
+def test_client_talks_to_a_model_that_is_no_claude(gateway: Gateway) -> None:
+    tool: Any = {
+        "name": "weather",
+        "description": "The weather",
+        "input_schema": {"type": "object", "properties": {"city": {"type": "string"}}},
+    }
+    ask: list[Any] = [{"role": "user", "content": "天气?"}]
+    with client(gateway) as one:
+        with one.messages.stream(
+            model="companion",
+            max_tokens=50,
+            messages=ask,
+            tools=[tool],
+        ) as stream:
+            called = stream.get_final_message()
+        [call] = called.content
+        assert called.stop_reason == "tool_use"
+        result: Any = {"type": "tool_result", "tool_use_id": call.id, "content": "rain"}  # type: ignore[union-attr]
+        final = one.messages.create(
+            model="companion",
+            max_tokens=50,
+            messages=[
+                *ask,
+                {"role": "assistant", "content": called.content},
+                {"role": "user", "content": [result]},
+            ],
+            tools=[tool],
+        )
+    assert call.input == {"city": "ok"}  # type: ignore[union-attr]
+    assert final.content[0].text == "you said: 天气?"  # type: ignore[union-attr]
+    assert gateway.upstream.last.path == "/v1/chat/completions"

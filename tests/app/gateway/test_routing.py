@@ -84,10 +84,12 @@ def test_path_of_a_custom_provider_can_be_set() -> None:
     assert target.model == "b/claude-3"
 
 
-def test_anthropic_form_at_the_gateway_needs_a_claude_model() -> None:
-    with pytest.raises(InvalidInput, match="no place in Anthropic's form"):
-        target_for(settings(GATEWAY), "deepseek/d", is_native=True)
+def test_client_of_anthropics_form_reaches_every_claude_in_it_and_others_in_openais() -> None:
     assert target_for(settings(GATEWAY), "claude-x", is_native=True).url == GATEWAY + MESSAGES
+    assert target_for(settings(GATEWAY), "claude-x").form == "openai"
+    assert target_for(settings(LOCAL), "qwen3", is_native=True).form == "openai"
+    own = settings("https://api.anthropic.com")
+    assert target_for(own, "next", is_native=True).url == "https://api.anthropic.com/v1/messages"
 
 
 def test_no_server_is_a_sentence() -> None:

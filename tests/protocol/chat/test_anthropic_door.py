@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from tests.builders import Bench
 from tests.protocol.chat.test_injection import ASK, CODE, know
-from tests.protocol.chat.upstreams import Chats, Json, chats
+from tests.protocol.chat.upstreams import Chats, Json, chats, completion
 from tests.protocol.rest.doors import error_of
 
 from remembrancer.core.chat.inject import strip_injected
+from remembrancer.core.chat.sse import SseReader
 from remembrancer.core.errors import UpstreamFailed
 from remembrancer.ports.outbound import OutboundRequest
 from remembrancer.testing.outbound import ScriptedAnswer, json_answer, stream_answer
@@ -172,10 +173,97 @@ async def test_tokens_are_counted_by_the_upstream() -> None:
     assert one.outbound.sent[0].url.endswith("/anthropic/v1/messages/count_tokens")
 
 
-async def test_model_of_a_local_server_is_asked_at_its_own_path() -> None:
-    async with chats(claude) as one:
-        await one.post({**question("hello"), "model": "qwen3"}, path=PATH)
-    assert one.outbound.sent[0].url == "http://upstream.example/v1/messages"
+async def test_thinking_of_another_model_does_not_go_to_claude() -> None:
+    text = {"type": "text", "text": "ok"}
+    foreign = {"type": "thinking", "thinking": "想", "signature": ""}
+    own = {"type": "thinking", "thinking": "想", "signature": "sig"}
+    messages = [
+        {"role": "user", "content": "a"},
+        {"role": "assistant", "content": [foreign, text]},
+        {"role": "user", "content": "b"},
+        {"role": "assistant", "content": [own, text]},
+        {"role": "user", "content": "c"},
+    ]
+    async with chats(claude, CLAUDE) as one:
+        await one.post({**question(""), "messages": messages}, path=PATH)
+    assert one.last["messages"][1]["content"] == [text]
+    assert one.last["messages"][3]["content"] == [own, text]
+
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": "茶"}'}}
+TOOL = {"name": "f", "description": "d", "input_schema": {"type": "object"}}
+
+
+async def test_model_that_is_no_claude_is_asked_in_openais_form() -> None:
+    blocks = [
+        {"type": "tool_result", "tool_use_id": "t1", "content": "雨"},
+        {"type": "text", "text": "and now?"},
+    ]
+    used = {"type": "tool_use", "id": "t1", "name": "f", "input": {"a": 1}}
+    messages = [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": [{"type": "text", "text": "ok"}, used]},
+        {"role": "user", "content": blocks},
+    ]
+    asked = question("", system="Be kind.", tools=[TOOL], tool_choice={"type": "any"})
+    async with chats(lambda _: json_answer(completion("", tool_calls=[CALL]))) as one:
+        response = await one.post({**asked, "messages": messages}, path=PATH)
+    assert one.outbound.sent[0].url == "http://upstream.example/v1/chat/completions"
+    roles = [message["role"] for message in one.last["messages"]]
+    assert roles == ["system", "user", "assistant", "tool", "user"]
+    assert one.last["messages"][2]["tool_calls"][0]["function"]["arguments"] == '{"a":1}'
+    assert one.last["tools"][0]["function"]["parameters"] == {"type": "object"}
+    assert (one.last["tool_choice"], one.last["max_tokens"]) == ("required", 100)
+    body = response.json()
+    assert body["content"] == [{"type": "tool_use", "id": "c1", "name": "f", "input": {"a": "茶"}}]
+    assert (body["type"], body["stop_reason"]) == ("message", "tool_use")
+    assert (body["usage"]["input_tokens"], body["usage"]["cache_read_input_tokens"]) == (40, 60)
+
+
+async def test_stream_of_a_model_that_is_no_claude_is_translated_and_kept() -> None:
+    async with chats() as one:
+        response = await one.post(question("hello", stream=True), path=PATH)
+        assert await stored(one) == [("assistant", "好的 ok"), ("user", "hello")]
+    told = [json.loads(each.data) for each in SseReader().feed(response.content)]
+    kinds = [each["type"] for each in told if each["type"] != "content_block_delta"]
+    assert kinds == [
+        "message_start",
+        "content_block_start",
+        "content_block_stop",
+        "message_delta",
+        "message_stop",
+    ]
+    texts = [each["delta"]["text"] for each in told if each["type"] == "content_block_delta"]
+    assert "".join(texts) == "好的 ok"
+    assert one.last["stream_options"] == {"include_usage": True}
+
+
+async def test_refusal_of_a_model_that_is_no_claude_has_anthropics_shape() -> None:
+    refused = {"error": {"message": "slow down", "type": "x"}}
+    async with chats(lambda _: json_answer(refused, status=429)) as one:
+        response = await one.post(question("hello"), path=PATH)
+        counted = await one.post(question("hello"), path="/v1/messages/count_tokens")
+    assert response.status_code == 429
+    assert response.json() == {
+        "type": "error",
+        "error": {"type": "rate_limit_error", "message": "slow down"},
+    }
+    assert counted.json()["input_tokens"] > 5
+
+
+async def test_workers_ai_answers_anthropics_clients_too() -> None:
+    pieces = [b'data: {"response": "\xe4\xbd\xa0"}\n\n', b"data: [DONE]\n\n"]
+    environ = {"CHAT_MODEL": "workers-ai/@cf/meta/l"}
+    async with chats(lambda _: stream_answer(pieces), environ) as one:
+        streamed = await one.post(question("hi", stream=True), path=PATH)
+        one.outbound.handler = lambda _: json_answer({"response": "好"})
+        whole = await one.post(question("hi"), path=PATH)
+        late = await one.post(question("hi", stream=True), path=PATH)
+    assert "你" in streamed.text
+    assert "event: message_stop" in streamed.text
+    assert whole.json()["content"] == [{"type": "text", "text": "好"}]
+    assert "event: message_stop" in late.text
+    assert late.headers["content-type"] == "text/event-stream"
 
 
 async def test_picture_is_kept_as_an_artifact() -> None:

@@ -1,8 +1,8 @@
 """A chat in Anthropic's form: read, given memory, passed on, and its replies read.
 
-The upstream speaks the same form, so nothing is translated: only `messages`, `system` (the boot
-pack, and clock lines that move behind it) and the model's name differ. Marks for the prompt cache
-are the client's own.
+A Claude is asked in the same form, so nothing is translated: only `messages`, `system` (the boot
+pack, and clock lines that move behind it) and the model's name differ, and marks for the prompt
+cache are the client's own. Any other model is asked in OpenAI's form, and its replies translated.
 """
 
 from __future__ import annotations
@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NoReturn
 
-from remembrancer.app.gateway.forms import ReplyName, Whole, Written
+from remembrancer.app.gateway.forms import (
+    EVENT_STREAM,
+    Chained,
+    ReplyName,
+    StreamTranslator,
+    Whole,
+    Written,
+    translate_whole,
+    translator_for,
+    write_request,
+)
 from remembrancer.app.gateway.history import read_history
 from remembrancer.app.gateway.memory import Given
 from remembrancer.app.gateway.openai_speech import read_body
@@ -26,10 +36,23 @@ from remembrancer.core.chat.inject import (
     strip_injected_messages,
     user_turn_indexes,
 )
+from remembrancer.core.chat.messages_reply import (
+    ChunksToMessages,
+    error_to_messages,
+    to_message,
+)
+from remembrancer.core.chat.messages_request import to_chat_completion
 from remembrancer.core.chat.request import text_of
-from remembrancer.core.chat.shapes import Body, object_of, objects_of, string_of, write_json
-from remembrancer.core.chat.sse import encode_event
-from remembrancer.core.errors import CODES, InvalidInput, RemembrancerError
+from remembrancer.core.chat.shapes import (
+    Body,
+    object_of,
+    objects_of,
+    read_object,
+    string_of,
+    write_json,
+)
+from remembrancer.core.chat.sse import SseReader, encode_event
+from remembrancer.core.errors import CODES, InvalidInput, RemembrancerError, UpstreamFailed
 
 _KINDS: Final = {
     "conflict_error": "invalid_request_error",
@@ -68,7 +91,6 @@ class AnthropicSpeech:
 
     def write(self, settings: Settings, target: Target, turn: Turn, given: Given) -> Written:
         """Return the request for its target."""
-        del settings
         body = self._asked
         if turn.is_recalled:
             # From the end: a block may become a message of its own, which moves what follows.
@@ -76,20 +98,40 @@ class AnthropicSpeech:
             for index, key in reversed(self.view.reading.places):
                 body = place_block_anthropic(body, given.blocks.get(key, ""), at=index)
             body = inject_boot_anthropic(body, given.boot)
-        return Written({**body, "model": target.model})
+        if target.form == "anthropic":
+            messages = [_signed(one) for one in objects_of(body.get("messages"))]
+            return Written({**body, "messages": messages, "model": target.model})
+        chat = to_chat_completion(body, model=target.model)
+        return write_request(settings, target, chat, kept_thinking={})
 
     def bare(self, target: Target) -> bytes:
         """Return the request as it came, but for the model's name."""
         return write_json({**self._asked, "model": target.model}).encode()
 
-    def translator(self, target: Target, name: ReplyName) -> None:
-        """Return nothing: the client reads the target's stream as it is."""
-        del target, name
+    def translator(self, target: Target, name: ReplyName) -> StreamTranslator | None:
+        """Return what translates the stream of a model that is no Claude."""
+        if target.form == "anthropic":
+            return None
+        last = ChunksToMessages(model_name=name.model, id=_message_id(name))
+        first = translator_for(target, name)
+        return last if first is None else Chained(first, last)
 
     def whole(self, target: Target, name: ReplyName, status: int, raw: bytes) -> Whole:
-        """Return a whole answer byte for byte."""
-        del target, name
-        return Whole(status, raw)
+        """Return a whole answer, one in Anthropic's form byte for byte."""
+        if target.form == "anthropic":
+            return Whole(status, raw)
+        told = translate_whole(target, name, status, raw, is_stream=self.view.is_stream)
+        if told.media_type == EVENT_STREAM:
+            last = ChunksToMessages(model_name=name.model, id=_message_id(name))
+            events = [one for event in SseReader().feed(told.body) for one in last.feed(event)]
+            return Whole(told.status, b"".join([*events, *last.close()]), EVENT_STREAM)
+        value = read_object(told.body.decode(errors="replace"))
+        if told.status >= 400:
+            return Whole(told.status, write_json(error_to_messages(told.status, value)).encode())
+        if value is None:
+            raise UpstreamFailed("the upstream's answer is not JSON", hint="try again")
+        message = to_message(value, model_name=name.model, id=_message_id(name))
+        return Whole(told.status, write_json(message).encode())
 
     def told(self, raw: bytes, *, is_stream: bool) -> Reply:
         """Return what a reply said."""
@@ -98,6 +140,10 @@ class AnthropicSpeech:
     def fault(self, error: RemembrancerError) -> bytes:
         """Return the event that Anthropic's clients raise."""
         return encode_event(write_json(anthropic_error(error)), event="error")
+
+
+def _message_id(name: ReplyName) -> str:
+    return name.id.replace("chatcmpl-", "msg_")
 
 
 def anthropic_error(error: RemembrancerError) -> Body:
@@ -131,6 +177,13 @@ def _check(body: object) -> Body:
 
 def _refuse(name: str, expected: str, field: str) -> NoReturn:
     raise InvalidInput(f"{name} must be {expected}", field=field)
+
+
+def _signed(message: Body) -> Body:
+    """Return a message without thinking that no Claude has signed: another model's, of before."""
+    blocks = objects_of(message.get("content"))
+    kept = [one for one in blocks if one.get("type") != "thinking" or one.get("signature") != ""]
+    return message if len(kept) == len(blocks) else {**message, "content": kept}
 
 
 def _has_image(message: Body) -> bool:

@@ -28,6 +28,8 @@ from remembrancer.app.gateway.turns import Said, Turn
 from remembrancer.app.memories.remember import remember_now
 from remembrancer.app.state import App
 from remembrancer.core.chat.inject import strip_injected
+from remembrancer.core.chat.shapes import write_json
+from remembrancer.core.text.tokens import estimate_tokens
 from remembrancer.core.values import Caller
 from remembrancer.ports.outbound import OutboundAnswer
 
@@ -63,10 +65,17 @@ async def relay(app: App, caller: Caller, question: Question, speech: Speech) ->
 
 
 async def count_tokens(app: App, question: Question, speech: Speech) -> Relayed:
-    """Ask an upstream to count a request in Anthropic's form. *Raises:* as `relay`."""
+    """Ask an upstream to count a request in Anthropic's form; where no Claude is, it is estimated.
+
+    *Raises:* as `relay`.
+    """
     view = speech.view
     model = model_for(app.settings, view.model, has_images=view.has_images)
     target = target_for(app.settings, model, is_native=True)
+    if target.form != "anthropic":
+        tokens = estimate_tokens(question.raw.decode(errors="replace"))
+        counted = write_json({"input_tokens": tokens}).encode()
+        return Relayed(status=200, headers=[("content-type", "application/json")], body=counted)
     counting = replace(target, url=f"{target.url}/count_tokens")
     body = speech.bare(target)
     answer = await ask(app, counting, body, client_headers=question.headers)

@@ -19,7 +19,7 @@ from remembrancer.core.chat.anthropic_stream import (
     thinking_before_calls,
 )
 from remembrancer.core.chat.shapes import Body, read_object, write_json
-from remembrancer.core.chat.sse import SseEvent
+from remembrancer.core.chat.sse import SseEvent, SseReader
 from remembrancer.core.chat.usage import Usage
 from remembrancer.core.chat.workers_ai import (
     WorkersAIToOpenAI,
@@ -100,6 +100,33 @@ class StreamTranslator(Protocol):
     def close(self) -> list[bytes]:
         """Return what is sent when the upstream's bytes end."""
         ...
+
+
+class Chained:
+    """Two translators, one behind the other."""
+
+    def __init__(self, first: StreamTranslator, second: StreamTranslator) -> None:
+        self._first = first
+        self._second = second
+        self._between = SseReader()
+        self.thinking_blocks: Thinking = {}
+
+    @property
+    def usage(self) -> Usage | None:
+        """The tokens reported so far."""
+        return self._first.usage
+
+    def feed(self, event: SseEvent) -> list[bytes]:
+        """Return what the client is sent for one event."""
+        return self._pass(self._first.feed(event))
+
+    def close(self) -> list[bytes]:
+        """Return what is sent when the upstream's bytes end."""
+        return [*self._pass(self._first.close()), *self._second.close()]
+
+    def _pass(self, told: list[bytes]) -> list[bytes]:
+        events = [event for piece in told for event in self._between.feed(piece)]
+        return [one for event in events for one in self._second.feed(event)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,10 +58,11 @@ def model_for(settings: Settings, asked: str, *, has_images: bool) -> str:
 def target_for(settings: Settings, model: str, *, is_native: bool = False) -> Target:
     """Return where a model is.
 
-    *Shape:* `is_native` asks for Anthropic's own form whatever the model's name.
+    *Shape:* `is_native` when the client speaks Anthropic's form, so that every Claude is asked in
+    it, however it is named.
     *Raises:* InvalidInput when no server is set up for it.
     """
-    if model.startswith("workers-ai/@") and not is_native:
+    if model.startswith("workers-ai/@"):
         name = model.removeprefix("workers-ai/")
         return Target("workers_ai", WORKERS_AI + name, name, _JSON)
     base = settings.ai_gateway_base_url
@@ -77,17 +78,10 @@ def target_for(settings: Settings, model: str, *, is_native: bool = False) -> Ta
         path = f"{custom[1]}/{settings.custom_anthropic_messages_path}"
         return Target("anthropic", f"{_root(base)}/{path}", custom[2], _native(settings, host))
     is_claude = _CLAUDE.search(model) is not None and host not in OPENAI_FORM_HOSTS
-    if is_native and host == AI_GATEWAY_HOST and "claude" not in model.lower():
-        raise InvalidInput(
-            f"{model[:200]!r} has no place in Anthropic's form at this gateway",
-            hint="name a Claude model, or set CHAT_MODEL to one such as anthropic/claude-…",
-            field="model",
-        )
-    if is_native or is_claude or settings.force_anthropic_native:
-        # A server of another maker has Anthropic's form beside OpenAI's, for models of its own.
-        is_own = host != AI_GATEWAY_HOST and "claude" not in model.lower()
-        is_plain = host == ANTHROPIC_HOST or (is_native and is_own)
-        path = "v1/messages" if is_plain else "anthropic/v1/messages"
+    if is_native:
+        is_claude = is_claude or "claude" in model.lower() or host == ANTHROPIC_HOST
+    if is_claude or settings.force_anthropic_native:
+        path = "v1/messages" if host == ANTHROPIC_HOST else "anthropic/v1/messages"
         name = model[len("anthropic/") :] if model.lower().startswith("anthropic/") else model
         return Target("anthropic", f"{_root(base)}/{path}", name, _native(settings, host))
     return Target("openai", _completions(base, host), model, _compatible(settings, host))
