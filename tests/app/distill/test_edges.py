@@ -83,6 +83,19 @@ async def test_day_of_tools_alone_has_no_page_and_is_over() -> None:
     assert (await bench.run("dream"))["status"] == "nothing"
 
 
+async def test_day_that_was_forced_and_brought_nothing_since_is_only_closed() -> None:
+    bench = agent(script=dreaming(), given={"DREAM_MAX_MESSAGES": "1"})
+    await bench.say("今天跑了10公里。", "晚上吃了火锅。")
+    await bench.run("dream")
+    calls, before = bench.calls, await pages(bench)
+    await slept(bench)
+    found = await pages(bench)
+    assert bench.calls == calls
+    assert found.pop("2026-W09").count("2026-03-01") == 1
+    assert found == before
+    assert await bench.rows("SELECT * FROM dream_parts") == []
+
+
 async def test_stale_task_that_is_marked_already_is_not_proposed() -> None:
     bench = Distiller()
     await create_item(bench.app, bench.caller(), {"title": "换灯泡", "state": "stale"})

@@ -79,7 +79,9 @@ async def read_diary(ctx: JobContext, day: Day, parts: Sequence[Part]) -> Writin
     )
     digest_fields = library_store.digest_of(digest.rows)
     present_digest = str(digest_fields.get("content") or "")
-    nights = [part.night for part in parts if part.night.summary]
+    # A day that was dreamt by force and brought nothing since is only closed.
+    is_new = any(not part.is_applied for part in parts)
+    nights = [part.night for part in parts if part.night.summary] if is_new else []
     rolled = await _rolled(ctx, [night.summary for night in nights], day.date, present_digest)
     pages: list[Page] = []
     if nights:
@@ -156,7 +158,8 @@ async def _closed(
     written = {str(row["label"]) for row in outcomes[0].rows}
     result: list[Page] = []
     for (kind, label), outcome in zip(labels, outcomes[1:], strict=True):
-        days = [page for page in map(store.page_of, outcome.rows) if page.label != day.date]
+        fresh = {page.label for page in today}
+        days = [page for page in map(store.page_of, outcome.rows) if page.label not in fresh]
         first, end = _bounds(kind, label)
         days += [page for page in today if first <= page.starts_on < end]
         is_new = label not in written or any(page in days for page in today)
