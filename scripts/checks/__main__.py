@@ -5,10 +5,18 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from checks import names, purity, reference, sizes, text, workflows
+from checks import names, purity, reference, sizes, text, tool_list, workflows
 from checks.tree import Tree
 
-CHECKERS = (sizes.check, names.check, purity.check, text.check, workflows.check, reference.check)
+CHECKERS = (
+    sizes.check,
+    names.check,
+    purity.check,
+    text.check,
+    workflows.check,
+    reference.check,
+    tool_list.check,
+)
 
 
 def main() -> int:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from checks import tool_list
 from checks.sources import Table, make_tables
 from checks.tree import Problem, Tree
 
@@ -54,7 +55,8 @@ def main() -> int:
     """Writes the file."""
     root = Path(__file__).resolve().parents[2]
     (root / FILE).write_text(render(make_tables(root)), encoding="utf-8")
-    print(f"wrote {FILE}")
+    (root / tool_list.FILE).write_text(tool_list.render(), encoding="utf-8")
+    print(f"wrote {FILE} and {tool_list.FILE}")
     return 0
 
 

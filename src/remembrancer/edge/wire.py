@@ -33,6 +33,7 @@ from remembrancer.edge.outbound import FetchOutbound
 from remembrancer.edge.queues import WorkersQueue, consume
 from remembrancer.edge.runtime import EdgeRuntime, ExecutionContext, serving
 from remembrancer.edge.vectorize import VectorizeIndex
+from remembrancer.edge.zones import use_packaged_zones
 from remembrancer.http.asgi import HttpDoor
 from remembrancer.http.dispatch import Door
 from remembrancer.http.errors import error_response
@@ -63,7 +64,7 @@ MODELS: Final = "AI"
 QUEUE: Final = "JOBS"
 """The name of the queue's binding; without it jobs run with their schedule alone."""
 
-TABLE: Final = RouteTable((*AREAS, mcp_route(make_server())))
+TABLE: Final = RouteTable((*AREAS, mcp_route(make_server(is_listed_ahead=True))))
 """Every route, MCP's included: the same as on one machine."""
 
 
@@ -75,6 +76,7 @@ class Isolate:
         self._app: App | None = None
         self._served: ASGIApp | None = None
         log_to_platform()
+        use_packaged_zones()
 
     async def fetch(
         self, env: JsObject, context: ExecutionContext, request: SdkRequest

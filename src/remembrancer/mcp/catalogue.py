@@ -11,6 +11,7 @@ from typing import Final
 from remembrancer.app.state import App
 from remembrancer.core.product import NAME, VERSION
 from remembrancer.mcp.dispatch import McpServer
+from remembrancer.mcp.listing import read_listing
 from remembrancer.mcp.registry import Late, Registry, ToolArea
 
 INSTRUCTIONS: Final = (
@@ -129,6 +130,11 @@ def make_registry() -> Registry[App]:
     )
 
 
-def make_server() -> McpServer[App]:
-    """Return the server that a wire module mounts: `http.mcp.mcp_route`, `mcp.stdio`."""
-    return McpServer(make_registry(), name=NAME.lower(), version=VERSION, instructions=INSTRUCTIONS)
+def make_server(*, is_listed_ahead: bool = False) -> McpServer[App]:
+    """Return the server that a wire module mounts: `http.mcp.mcp_route`, `mcp.stdio`.
+
+    *Shape:* `is_listed_ahead` when its lists of tools come from `tool_list.py`.
+    """
+    registry = make_registry()
+    registry.listing = read_listing if is_listed_ahead else None
+    return McpServer(registry, name=NAME.lower(), version=VERSION, instructions=INSTRUCTIONS)

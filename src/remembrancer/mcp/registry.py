@@ -23,6 +23,7 @@ from remembrancer.mcp.arguments import did_you_mean, shown
 from remembrancer.mcp.descriptions import described_prompt, described_tool, resource_text
 from remembrancer.mcp.exchange import Exchange, InputRequired
 from remembrancer.mcp.jsonrpc import Message
+from remembrancer.mcp.listing import Listed
 from remembrancer.mcp.results import Reply
 from remembrancer.mcp.uri_templates import UriTemplate, parse_uri_template
 
@@ -186,7 +187,11 @@ class Late(Generic[EntryT]):
 
 
 class Registry(Generic[AppT]):
-    """All that one server offers, in the order of declaration; imported once it is needed."""
+    """All that one server offers, in the order of declaration; imported once it is needed.
+
+    *Shape:* `listing`, once set, gives the tools as they were listed ahead; they are imported for
+    a list otherwise.
+    """
 
     def __init__(
         self,
@@ -210,6 +215,7 @@ class Registry(Generic[AppT]):
         self.has_resources = _has(resources) or _has(templates)
         self.has_prompts, self.has_completions = _has(prompts), _has(completions)
         self._page_size = page_size
+        self.listing: Callable[[], Sequence[Listed]] | None = None
         self._described: dict[str, Message] = {}
         for name, tool in self._tools.items():
             assert _NAME.fullmatch(name), f"tool name {name!r}"
@@ -273,11 +279,15 @@ class Registry(Generic[AppT]):
 
     def list_tools(self, scopes: frozenset[str], toolsets: frozenset[str]) -> list[Message]:
         """Return the tools of these toolsets that the scopes permit, in order of declaration."""
-        return [
-            self.described(tool)
-            for tool in self.tools.values()
-            if permits(scopes, tool.scope) and ("all" in toolsets or tool.toolsets & toolsets)
-        ]
+
+        def is_shown(tool: Tool[AppT, Any] | Listed) -> bool:
+            return permits(scopes, tool.scope) and (
+                "all" in toolsets or bool(tool.toolsets & toolsets)
+            )
+
+        if self.listing is not None:
+            return [listed.described for listed in self.listing() if is_shown(listed)]
+        return [self.described(tool) for tool in self.tools.values() if is_shown(tool)]
 
     def list_resources(self, scopes: frozenset[str]) -> list[Message]:
         """Return the resources that the scopes permit."""
