@@ -15,6 +15,7 @@ from remembrancer.core.ids import Namespace, make_id
 from remembrancer.core.items.derive import scope_word
 from remembrancer.core.items.record import ItemRecord, References
 from remembrancer.core.jobs.cursor import Cursor
+from remembrancer.core.ledger.undo import UNDONE
 from remembrancer.core.values import MINUTE_MS, canonical_json
 from remembrancer.ports.sql import Outcome, Row, Statement
 from remembrancer.store.items import COLUMNS, owner_columns, records_of
@@ -110,6 +111,10 @@ _PRECIOUS: Final = (
     "EXISTS (SELECT 1 FROM precious AS q WHERE q.namespace = ?1"
     " AND q.content = coalesce(i.content, i.title)) AS is_precious"
 )
+_LAST: Final = (
+    "(SELECT e.kind FROM events AS e WHERE e.namespace = ?1"
+    " AND e.stream = 'item/' || i.id AND e.version = i.version) AS last_kind"
+)
 
 
 def held_statement(namespace: Namespace, keys: Sequence[str]) -> Statement:
@@ -125,7 +130,8 @@ def held_statement(namespace: Namespace, keys: Sequence[str]) -> Statement:
 def items_statement(namespace: Namespace, ids: Sequence[str]) -> Statement:
     """Return the statement that reads items by id, for `store.items.loaded`."""
     return Statement(
-        f"SELECT {COLUMNS}, {owner_columns()}, {_CHAIN}, {_PRECIOUS} FROM json_each(?2) AS j"
+        f"SELECT {COLUMNS}, {owner_columns()}, {_CHAIN}, {_PRECIOUS}, {_LAST}"
+        " FROM json_each(?2) AS j"
         " CROSS JOIN items AS i ON i.namespace = ?1 AND i.id = j.value",
         (namespace, canonical_json(list(ids))),
     )
@@ -134,6 +140,11 @@ def items_statement(namespace: Namespace, ids: Sequence[str]) -> Statement:
 def precious_of(outcome: Outcome) -> set[str]:
     """Return the ids of those items whose very text is a precious quote."""
     return {str(row["id"]) for row in outcome.rows if row["is_precious"]}
+
+
+def taken_back_of(outcome: Outcome) -> set[str]:
+    """Return the ids of those items whose last change was taken back."""
+    return {str(row["id"]) for row in outcome.rows if row["last_kind"] == UNDONE}
 
 
 def forgotten_statement(namespace: Namespace, hashes: Sequence[str]) -> Statement:
@@ -196,7 +207,7 @@ def seen_statement(namespace: Namespace, ids: Sequence[str], *, at_ms: int) -> S
 def recent_statement(namespace: Namespace, *, limit: int) -> Statement:
     """Return the statement that reads the active memories that changed last."""
     return Statement(
-        f"SELECT {COLUMNS}, {owner_columns()}, {_CHAIN}, {_PRECIOUS} FROM items AS i"
+        f"SELECT {COLUMNS}, {owner_columns()}, {_CHAIN}, {_PRECIOUS}, {_LAST} FROM items AS i"
         " INDEXED BY items_updated WHERE i.namespace = ?1 AND i.kind = 'memory'"
         " AND i.state = 'active' ORDER BY i.namespace, i.updated_at DESC, i.seq DESC LIMIT ?2",
         (namespace, limit),

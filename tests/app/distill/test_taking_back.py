@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.app.candidates.test_queue import decided
-from tests.app.distill.nightly import Distiller
+from tests.app.distill.nightly import Distiller, counted
 from tests.app.distill.test_dream import digest, dreaming, pages, remember, slept
 from tests.app.distill.test_dream_faults import seeded, visible
 from tests.app.transfers import export, load
@@ -50,6 +50,18 @@ async def test_summaries_that_were_renewed_since_stay() -> None:
     assert "12公里" in await digest(bench)
     assert sorted(await bench.texts()) == ["My port is 2222", "My port is 2223"]
     assert "2026-03-01" not in await pages(bench)
+
+
+async def test_what_was_taken_back_is_not_done_again_the_next_night() -> None:
+    bench = Distiller(actor="agent:claude")
+    old, new = await remember(bench, "My port is 2222", "My port is 2223")
+    bench.teach(dreaming(retire=[{"id": old, "by": new}]))
+    first = await night(bench, "今天跑了10公里。")
+    await undo(bench.app, bench.caller(actor="user"), cause=first)
+    await bench.say("今天跑了12公里。")
+    done = await slept(bench)
+    assert counted(done, "refused_protected") == 1
+    assert sorted(await bench.texts()) == ["My port is 2222", "My port is 2223"]
 
 
 async def test_memory_that_was_changed_since_still_stands_in_the_way() -> None:

@@ -75,6 +75,14 @@ class _Scene:
     relations_head: Head
 
 
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """Ids of items that are a precious quote, and of those whose last change was taken back."""
+
+    precious: set[str]
+    taken_back: set[str]
+
+
 async def finish_day(ctx: JobContext, day: Day) -> None:
     """Carry a day's proposals out, file what waits, write its page and the digest.
 
@@ -140,9 +148,12 @@ async def _look(ctx: JobContext, day: Day, parts: Sequence[Part]) -> _Scene:
     by_id, recent, active, heads = around.more
     items, references = item_store.loaded(by_id)
     more, others = item_store.loaded(recent)
-    precious = store.precious_of(by_id) | store.precious_of(recent)
+    marks = _Marks(
+        store.precious_of(by_id) | store.precious_of(recent),
+        store.taken_back_of(by_id) | store.taken_back_of(recent),
+    )
     shown = {
-        id_: _shown(item.record, precious) for id_, item in items.items() if _is_active(item.record)
+        id_: _shown(item.record, marks) for id_, item in items.items() if _is_active(item.record)
     }
     return _Scene(
         day=day,
@@ -153,7 +164,7 @@ async def _look(ctx: JobContext, day: Day, parts: Sequence[Part]) -> _Scene:
             {**others.projects, **references.projects}, {**others.topics, **references.topics}
         ),
         shown=shown,
-        recent=[_shown(item.record, precious) for item in more.values()],
+        recent=[_shown(item.record, marks) for item in more.values()],
         active=int(str(active.rows[0]["total"])),
         relations_head=relations.head_of(heads.rows),
     )
@@ -163,7 +174,7 @@ def _is_active(record: ItemRecord) -> bool:
     return record.fields.get("kind") == "memory" and record.fields.get("state") == "active"
 
 
-def _shown(record: ItemRecord, precious: set[str]) -> Shown:
+def _shown(record: ItemRecord, marks: _Marks) -> Shown:
     fields = record.fields
     key = fields.get("fact_key")
     return Shown(
@@ -173,7 +184,8 @@ def _shown(record: ItemRecord, precious: set[str]) -> Shown:
         fact_key=None if key is None else str(key),
         authored_by=str(fields.get("authored_by") or "human"),
         is_pinned=bool(fields.get("pinned")),
-        is_precious=record.id in precious,
+        is_precious=record.id in marks.precious,
+        is_taken_back=record.id in marks.taken_back,
         updated_at=record.updated_at,
     )
 

@@ -52,12 +52,17 @@ class Shown:
     authored_by: str = "job"
     is_pinned: bool = False
     is_precious: bool = False
+    is_taken_back: bool = False
     updated_at: int = 0
 
     @property
     def is_touchable(self) -> bool:
-        """Whether a job may change it. Source: DESIGN section 8."""
-        return self.authored_by != "human" and not self.is_pinned and not self.is_precious
+        """Whether a job may change it. Source: DESIGN section 8.
+
+        What somebody took back is not done again the next night.
+        """
+        is_own = self.authored_by == "human" or self.is_pinned or self.is_precious
+        return not (is_own or self.is_taken_back)
 
 
 @dataclass(slots=True)
