@@ -45,6 +45,11 @@ class LocalIndexes:
         """Whether this process lives long enough to index behind every write."""
         return self._threads > 0
 
+    @property
+    def is_warm(self) -> bool:
+        """Whether the encoder is loaded."""
+        return self._encoder is not None and self._encoder.is_loaded
+
     def open(self, model: EmbeddingModel) -> LocalVectors:
         """Return the index of a model, in a file of its own."""
         if model not in self._opened:

@@ -266,6 +266,7 @@ class Folder:
 
     encoder: Embedder | None = field(default_factory=HashingEmbedder)
     is_eager: bool = True
+    is_warm: bool = False
     kept: dict[EmbeddingModel, LocalVectors] = field(default_factory=dict)
 
     def open(self, model: EmbeddingModel) -> LocalVectors:
@@ -381,3 +382,12 @@ async def test_command_that_ends_soon_neither_notes_nor_fills() -> None:
         await create_item(app, made.bench.caller(), {"title": "我的猫叫拿铁"})
         assert made.bench.runtime.pending == 0
     assert await made.bench.rows("SELECT * FROM vector_models") == []
+
+
+async def test_command_that_embedded_anyway_does_what_waits() -> None:
+    made, folder = make_indexed(), Folder(is_eager=False)
+    async with indexed(made.bench.app, folder) as app:
+        await create_item(app, made.bench.caller(), {"title": "我的猫叫拿铁"})
+        folder.is_warm = True
+    assert await made.outbox() == []
+    assert await books(made) == {"hashing@64": 1}

@@ -8,16 +8,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Final, Protocol
 
 from remembrancer.app.models.embedding import embedder_named, make_embedder
 from remembrancer.app.state import App
+from remembrancer.app.vectors.index import drain_outbox
 from remembrancer.app.vectors.indexing import Indexing
 from remembrancer.app.vectors.switching import Serving, ServingEmbedder, ServingIndex
 from remembrancer.core.errors import InvalidInput, PlatformError
+from remembrancer.core.vectorcheck import EMBED_TEXTS_MAX
 from remembrancer.ports.models import Embedder, EmbeddingModel
 from remembrancer.ports.vectors import VectorIndex
 from remembrancer.store import vector_models as models
@@ -36,6 +38,11 @@ class IndexSource(Protocol):
     @property
     def is_eager(self) -> bool:
         """Whether this process indexes behind every write; else a later one does."""
+        ...
+
+    @property
+    def is_warm(self) -> bool:
+        """Whether the encoder that comes along is loaded, so that embedding costs little."""
         ...
 
     def open(self, model: EmbeddingModel) -> VectorIndex:
@@ -78,6 +85,10 @@ async def indexed(app: App, source: IndexSource) -> AsyncIterator[App]:
     work = asyncio.create_task(kept.keep(), name=TASK) if source.is_eager else None
     try:
         yield made
+        if not source.is_eager and source.is_warm:
+            # A command that asked by meaning has paid for the encoder already.
+            with suppress(PlatformError):
+                await drain_outbox(made, limit=EMBED_TEXTS_MAX)
     finally:
         indexing.close()
         if work is not None:
