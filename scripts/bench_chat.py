@@ -2,8 +2,9 @@
 
 A model's server of the tests and the product's server run in processes of their own, on loopback.
 Direct calls and calls through the gateway alternate in one run, so that a busy machine is busy for
-both. The store holds memories; there is no embedder. Three kinds of calls go through the gateway:
-without memory, with memory that finds nothing, and with memory that finds the fact asked for.
+both; the server's own work for a call, the work after the answer included, is counted beside it.
+The store holds memories; there is no embedder. Three kinds of calls go through the gateway: without
+memory, with memory that finds nothing, and with memory that finds the fact asked for.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -31,6 +33,8 @@ STREAMS = 200
 """Streams at once."""
 CHUNKS = 200
 """Chunks of each."""
+REST_S = 1.0
+"""Seconds in which work after answers ends."""
 WARM = 10
 """Calls of each kind that are not counted."""
 BUDGET_MS = 5.0
@@ -109,6 +113,44 @@ async def measured(url: str, server: Server, *, times: int) -> dict[str, Timing]
     return {kind: timing(each) for kind, each in taken.items()}
 
 
+def worked_ms(process_id: int) -> float | None:
+    """Milliseconds that a process has worked so far; None where none can tell."""
+    path = Path(f"/proc/{process_id}/stat")
+    if not path.exists():
+        return None
+    fields = path.read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
+
+
+async def work(server: Server, *, times: int) -> dict[str, float]:
+    """The server's work for a call of each kind, beside that of a route that does nothing."""
+    assert server.process is not None
+    headers = {"authorization": f"Bearer {server.token}"}
+    chats = "/v1/chat/completions"
+    kinds = {
+        "without memory": ("/v1/guide-dog/chat/completions", unknown),
+        "nothing found": (chats, unknown),
+        "a fact found": (chats, known),
+    }
+    figures: dict[str, float] = {}
+    async with httpx.AsyncClient(base_url=server.url, headers=headers, timeout=60) as client:
+        before = worked_ms(server.process.pid)
+        if before is None:
+            return figures
+        for _ in range(times):
+            await client.get("/v1/models")
+        after = worked_ms(server.process.pid) or 0.0
+        figures["a route that does nothing"] = round((after - before) / times, 2)
+        for kind, (path, question) in kinds.items():
+            before = worked_ms(server.process.pid) or 0.0
+            for number in range(times):
+                await first_byte_ms(client, path, question(number + 10_000))
+            await asyncio.sleep(REST_S)
+            after = worked_ms(server.process.pid) or 0.0
+            figures[kind] = round((after - before) / times, 2)
+    return figures
+
+
 async def many(server: Server) -> dict[str, Any]:
     """Run streams at once and check that each is whole and its own."""
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=STREAMS)
@@ -156,12 +198,14 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, places(Path(folder)) as (url, server):
         fill(server)
         timings = asyncio.run(measured(url, server, times=chosen.times))
+        cpu = asyncio.run(work(server, times=chosen.times))
         streams = asyncio.run(many(server))
     direct = timings["direct"].p50
     figures = {
         "machine": machine(),
         "first_byte": {kind: one.figures() for kind, one in timings.items()},
         "added_p50_ms": {kind: round(one.p50 - direct, 3) for kind, one in timings.items()},
+        "server_cpu_ms": cpu,
         "budget_ms": BUDGET_MS,
         "streams": streams,
     }
@@ -171,6 +215,7 @@ def main() -> int:
     ]
     print_table(("first byte of a stream", "p50 ms", "p95 ms", "added ms"), rows)
     print(f"budget: {BUDGET_MS} ms added at p50")
+    print_table(("the server's work for a call", "CPU ms"), list(cpu.items()))
     print(f"{STREAMS} streams of {CHUNKS} chunks at once: {streams}")
     chosen.json.write_text(json.dumps(figures, indent=2), encoding="utf-8")
     return 0 if streams["whole"] == STREAMS else 1
