@@ -1,17 +1,42 @@
-// Starts a real D1 and a real KV (Miniflare, workerd) on loopback for the tests, and ends with its
+// Starts a real D1, KV and Queues (Miniflare, workerd) on loopback for the tests, and ends with its
 // standard input.
 //
-// Prints one line of JSON, {"url": …}, when it is ready. Databases are named db0, db1, …, and
-// namespaces kv0, kv1, …; each is empty at first. Not a server for anything but tests.
+// Prints one line of JSON, {"url": …}, when it is ready. Databases are named db0, db1, …, namespaces
+// kv0, kv1, …, and queues queue0, queue1, …; each is empty at first. A queue's consumer only keeps
+// what the platform delivers to it, for a test to fetch. Not a server for anything but tests.
 
 import { Miniflare } from "miniflare";
 
 // 200 declared databases cost 0.4 s at the start; the client starts a new process after the last.
 const DATABASES = 200;
 
-// Runs inside workerd. One request is one call: POST / {database, bookmark, statements}, or
-// POST /kv {namespace, method, arguments}.
+// Runs inside workerd. One request is one call: POST / {database, bookmark, statements},
+// POST /kv {namespace, method, arguments}, or POST /queue {queue, messages}, which sends a batch, or
+// without messages gives what has been delivered since the last time; it waits for what was sent
+// without a delay.
 const script = `
+const sent = {};
+const delivered = {};
+
+const callQueue = async (env, { queue, messages }) => {
+  if (messages !== undefined) {
+    await env[queue].sendBatch(messages);
+    const prompt = messages.filter(({ delaySeconds }) => !delaySeconds).length;
+    sent[queue] = (sent[queue] ?? 0) + prompt;
+    return null;
+  }
+  for (let waits = 0; waits < 1000; waits += 1) {
+    const found = delivered[queue] ?? [];
+    if (found.length >= (sent[queue] ?? 0)) {
+      sent[queue] = 0;
+      delivered[queue] = [];
+      return found;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error("the queue did not deliver what was sent");
+};
+
 const decoded = (value) =>
   value !== null && typeof value === "object"
     ? Uint8Array.from(atob(value.base64), (sign) => sign.charCodeAt(0))
@@ -23,6 +48,13 @@ export default {
       const { namespace, method, arguments: given } = await request.json();
       try {
         return Response.json({ value: (await env[namespace][method](...given)) ?? null });
+      } catch (error) {
+        return Response.json({ error: String(error?.message ?? error) });
+      }
+    }
+    if (new URL(request.url).pathname === "/queue") {
+      try {
+        return Response.json({ value: await callQueue(env, await request.json()) });
       } catch (error) {
         return Response.json({ error: String(error?.message ?? error) });
       }
@@ -48,9 +80,20 @@ export default {
       return Response.json({ error: String(error?.message ?? error) });
     }
   },
+
+  async queue(batch) {
+    const told = batch.messages.map(({ id, timestamp, body, attempts }) => ({
+      id,
+      timestamp: timestamp.getTime(),
+      body,
+      attempts,
+    }));
+    delivered[batch.queue] = [...(delivered[batch.queue] ?? []), ...told];
+  },
 };`;
 
 const NAMESPACES = 50;
+const QUEUES = 12;
 
 const named = (prefix, count) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [prefix + index, prefix + index]));
@@ -63,10 +106,18 @@ const miniflare = new Miniflare({
   d1Databases: named("db", DATABASES),
   kvNamespaces: named("kv", NAMESPACES),
   d1Persist: false,
+  queueProducers: named("queue", QUEUES),
+  queueConsumers: Object.fromEntries(
+    Object.keys(named("queue", QUEUES)).map((name) => [
+      name,
+      { maxBatchSize: 100, maxBatchTimeout: 0 },
+    ]),
+  ),
 });
 
 const url = await miniflare.ready;
-process.stdout.write(`${JSON.stringify({ url: url.href, databases: DATABASES, namespaces: NAMESPACES })}\n`);
+const stock = { databases: DATABASES, namespaces: NAMESPACES, queues: QUEUES };
+process.stdout.write(`${JSON.stringify({ url: url.href, ...stock })}\n`);
 
 process.stdin.resume();
 process.stdin.on("end", async () => {

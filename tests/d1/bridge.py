@@ -1,4 +1,4 @@
-"""A real D1 and KV for tests: the ports over loopback HTTP to a small Node process with Miniflare.
+"""A real D1, KV and Queue for tests: the ports over loopback HTTP to a small Node process with Miniflare.
 
 They check and translate with the same functions as every driver, so that what is tested is the
 platform itself. Rows read and written are D1's own counts. Not shipped.
@@ -9,7 +9,8 @@ from __future__ import annotations
 import base64
 import json
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -155,14 +156,46 @@ class KvBridgeStore:
         return value
 
 
+@dataclass(frozen=True, slots=True)
+class QueueBridge:
+    """One queue of the bridge, as the Worker's harness and a test's consumer see it."""
+
+    url: str
+    name: str
+
+    def send(self, messages: Sequence[Mapping[str, object]]) -> str | None:
+        """Send a batch as the binding takes it; return the platform's words when it refuses."""
+        error = self._call({"messages": messages}).get("error")
+        return None if error is None else str(error)
+
+    def delivered(self) -> list[dict[str, Any]]:  # Any: a message's body is JSON
+        """Return what the platform has delivered since the last time."""
+        answer = self._call({})
+        assert "error" not in answer, answer["error"]
+        found: list[dict[str, Any]] = answer["value"]
+        return found
+
+    def _call(self, call: Mapping[str, object]) -> dict[str, Any]:
+        answer = httpx.post(
+            f"{self.url}queue",
+            content=json.dumps({"queue": self.name, **call}),
+            timeout=CALL_S_MAX,
+            trust_env=False,
+        )
+        answer.raise_for_status()
+        body: dict[str, Any] = answer.json()
+        return body
+
+
 class D1Bridge:
-    """The Node processes, one as a rule, and a supply of empty databases and namespaces."""
+    """The Node processes, one as a rule, and a supply of what nobody has used yet."""
 
     def __init__(self) -> None:
         self._processes: list[subprocess.Popen[str]] = []
         self._url = ""
         self._left: list[str] = []
         self._namespaces: list[str] = []
+        self._queues: list[str] = []
 
     def fresh(self, *, is_migrated: bool = True) -> D1BridgeStore:
         """Return a database nobody has used, migrated unless told otherwise."""
@@ -180,12 +213,18 @@ class D1Bridge:
             self._start()
         return KvBridgeStore(self._url, self._namespaces.pop())
 
+    def fresh_queue(self) -> QueueBridge:
+        """Return a queue nobody has used."""
+        if not self._queues:
+            self._start()
+        return QueueBridge(self._url, self._queues.pop())
+
     def stock(self) -> dict[str, object]:
-        """Give away all that one process has: its address, empty databases and namespaces."""
+        """Give away all that one process has: its address, databases, namespaces, queues."""
         self._start()
-        databases, self._left = self._left, []
-        namespaces, self._namespaces = self._namespaces, []
-        return {"url": self._url, "databases": databases, "namespaces": namespaces}
+        stock = {"databases": self._left, "namespaces": self._namespaces, "queues": self._queues}
+        self._left, self._namespaces, self._queues = [], [], []
+        return {"url": self._url, **stock}
 
     def stop(self) -> None:
         """End the processes: each ends by itself when its standard input is closed."""
@@ -217,6 +256,7 @@ class D1Bridge:
         self._url = ready["url"]
         self._left = [f"db{number}" for number in reversed(range(ready["databases"]))]
         self._namespaces = [f"kv{number}" for number in range(ready["namespaces"])]
+        self._queues = [f"queue{number}" for number in range(ready["queues"])]
 
 
 def _encoded(value: SqlValue) -> object:

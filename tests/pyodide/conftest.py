@@ -1,4 +1,4 @@
-"""The Worker on loopback: its code in Pyodide, its bindings on Miniflare's D1 and KV."""
+"""The Worker on loopback: its code in Pyodide, its bindings on Miniflare's D1, KV and Queue."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import httpx
 import pytest
 from tests.conftest import ROOT
 from tests.d1.bridge import NODE, D1Bridge
@@ -33,6 +34,16 @@ class Edge:
 
     url: str
     process: subprocess.Popen[str]
+    control: str = ""
+    """Where the platform takes orders; `tests/pyodide/harness/control.mjs` knows them."""
+
+    # Any: JSON of our own script.
+    def order(self, name: str, **given: Any) -> dict[str, Any]:
+        """Have the platform do something, once what requests have left behind is done."""
+        answer = httpx.post(f"{self.control}/{name}", json=given, timeout=120, trust_env=False)
+        answer.raise_for_status()
+        told: dict[str, Any] = answer.json()
+        return told
 
     def stop(self) -> int:
         """End it and return its exit code: 3 when a promise was rejected that nobody heard."""
@@ -60,8 +71,13 @@ def serve(
     *,
     module: str = "worker",
     variables: Mapping[str, str] = VARIABLES,
+    is_whole: bool = False,
 ) -> Edge:
-    """Serve a Worker on a fresh, migrated database; `module` has its `Default`."""
+    """Serve a Worker on a fresh, migrated database; `module` has its `Default`.
+
+    *Shape:* one that `is_whole` has every binding, with stand-ins for the models and their index;
+    others have database and cache alone.
+    """
     require_parts()
     database, cache = bridge.fresh(), bridge.fresh_kv()
     given: dict[str, Any] = {
@@ -72,6 +88,10 @@ def serve(
         "variables": dict(variables),
         "module": module,
     }
+    if is_whole:
+        queue = bridge.fresh_queue()
+        assert queue.url == database.url, "a Worker's bindings are of one process"
+        given |= {"queue": queue.name, "hasModels": True}
     process = subprocess.Popen(
         [str(NODE), str(HARNESS / "serve.mjs"), json.dumps(given)],
         stdin=subprocess.PIPE,
@@ -84,7 +104,8 @@ def serve(
     if not line:
         edge.stop()
         raise AssertionError("the Worker did not start; its error is above")
-    edge.url = json.loads(line)["url"]
+    ready = json.loads(line)
+    edge.url, edge.control = ready["url"], ready["control"]
     return edge
 
 

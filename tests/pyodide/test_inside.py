@@ -52,6 +52,7 @@ def test_ports_hold_their_promises_over_the_platform(d1_bridge: D1Bridge) -> Non
     # Every suite was there, and not a handful of its tests.
     counts = [sum(name.startswith(path) for name, _, _ in outcomes) for path in paths]
     assert min(counts) >= 8, counts
+    assert sum("suites/queues.py" in name for name, _, _ in outcomes) == 5
     assert len(outcomes) >= 150
 
 

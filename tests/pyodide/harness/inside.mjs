@@ -1,5 +1,5 @@
 // Runs tests on the edge's Python: node inside.mjs '{"root", "packages", "databases", "namespaces",
-// "url", "suite": "contract" | "core", "paths": […]}'
+// "queues", "url", "suite": "contract" | "core", "paths": […]}'
 //
 // Prints one line of JSON: [[test, "passed" | "failed" | "skipped", words], …].
 
@@ -15,7 +15,11 @@ const run = async () => {
   copyFolder(py, join(given.root, "tests"), `${REPOSITORY}/tests`);
   copyFolder(py, given.packages, "/packages");
   py.FS.writeFile(`${REPOSITORY}/pytest.ini`, "[pytest]\naddopts = --import-mode=importlib -q\n");
+  const queue = given.queues?.pop();
+  const { env, wires } = bindings({ url: given.url, queue });
   py.registerJsModule("_harness", {
+    queue: () => env,
+    delivered: async () => JSON.stringify((await wires.ask("/queue", { queue })).value),
     freshDatabase: () => bindings({ url: given.url, database: given.databases.pop() }).env,
     freshNamespace: () => bindings({ url: given.url, namespace: given.namespaces.pop() }).env,
   });

@@ -1,8 +1,12 @@
-// The platform's objects as a Worker sees them, over a real D1 and KV that another process runs.
+// The platform's objects as a Worker sees them, over a real D1, KV and Queue that another process
+// runs, and stand-ins for Vectorize and Workers AI, which there are nowhere but on the platform.
 //
 // The SDK knows a binding by the name of its class, so these have the names of the platform's own.
-// A call is one request to `tests/d1/bridge.mjs`, where Miniflare's D1 or KV does the work; what the
-// platform refuses before sending is refused here in the same words.
+// A call is one request to `tests/d1/bridge.mjs`, where Miniflare does the work; what the platform
+// refuses before sending is refused here in the same words. Any call can be told to fail.
+
+import { Ai } from "./models.mjs";
+import { VectorizeIndexImpl } from "./vectors.mjs";
 
 const encoded = (value) => {
   if (value instanceof ArrayBuffer) value = new Uint8Array(value);
@@ -11,15 +15,44 @@ const encoded = (value) => {
   throw new Error(`D1_TYPE_ERROR: Type '${typeof value}' not supported for value '${value}'`);
 };
 
+/**
+ * Counts the calls of each kind of binding, and makes those fail that are told to.
+ *
+ * A plan is {kind: {at: [n, …], text, isDone}}: which calls since the plan was made (every one
+ * without `at`), with which words, and whether the platform has done the work all the same.
+ */
+export class Faults {
+  #plan = {};
+  counts = { d1: 0, kv: 0, queue: 0, vectors: 0, ai: 0 };
+
+  set plan(plan) {
+    this.#plan = plan;
+    for (const kind of Object.keys(this.counts)) this.counts[kind] = 0;
+  }
+
+  async pass(kind, work) {
+    this.counts[kind] += 1;
+    const planned = this.#plan[kind];
+    const isHit = planned !== undefined && (planned.at?.includes(this.counts[kind]) ?? true);
+    if (!isHit) return work();
+    if (planned.isDone) await work();
+    throw new Error(planned.text);
+  }
+}
+
 /** Calls the bridge, and counts the calls. */
 class Wires {
   constructor(url) {
     this.url = url;
-    this.counts = { d1: 0, kv: 0 };
+    this.faults = new Faults();
+    this.counts = this.faults.counts;
   }
 
-  async call(kind, path, body) {
-    this.counts[kind] += 1;
+  call(kind, path, body) {
+    return this.faults.pass(kind, () => this.ask(path, body));
+  }
+
+  async ask(path, body) {
     const answer = await fetch(new URL(path, this.url), {
       method: "POST",
       body: JSON.stringify(body),
@@ -118,6 +151,21 @@ export class KvNamespace {
   }
 }
 
+export class WorkerQueue {
+  #wires;
+  #name;
+
+  constructor(wires, name) {
+    this.#wires = wires;
+    this.#name = name;
+  }
+
+  async sendBatch(messages) {
+    const body = { queue: this.#name, messages: [...messages] };
+    await this.#wires.call("queue", "/queue", body);
+  }
+}
+
 /** What a handler is given besides its event; `settle` waits for all work that it registered. */
 export class ExecutionContext {
   #promises = [];
@@ -135,13 +183,22 @@ export class ExecutionContext {
   }
 }
 
-/** The bindings of one Worker: `given` is {url, database, namespace, variables}. */
-export const bindings = ({ url, database, namespace, variables }) => {
+/**
+ * The bindings of one Worker: `given` is {url, database, namespace, queue, hasModels, variables}.
+ *
+ * Without a queue's name, and without models, there are no such bindings.
+ */
+export const bindings = ({ url, database, namespace, queue, hasModels, variables }) => {
   const wires = new Wires(url);
   const env = {
     ...variables,
     DB: new D1Database(wires, database),
     KV: new KvNamespace(wires, namespace),
   };
+  if (queue !== undefined) env.JOBS = new WorkerQueue(wires, queue);
+  if (hasModels) {
+    env.AI = new Ai(wires.faults);
+    env.VECTORS = new VectorizeIndexImpl(wires.faults);
+  }
   return { env, wires };
 };

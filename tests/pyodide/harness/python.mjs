@@ -109,5 +109,19 @@ answer
 `);
 };
 
+/** What answers the events beside requests; the Worker is open already. */
+export const openEvents = (py) => {
+  const [queue, scheduled] = py.runPython(`
+async def queue(env, context, batch):
+    await Default(context, env).queue(python_from_rpc(batch), env, context)
+
+async def scheduled(env, context, controller):
+    await Default(context, env).scheduled(python_from_rpc(controller), env, context)
+
+queue, scheduled
+`);
+  return { queue, scheduled };
+};
+
 /** A PythonError's own words, without the megabyte of source that Node shows around it. */
 export const wordsOf = (error) => String(error?.stack ?? error).slice(0, 20_000);

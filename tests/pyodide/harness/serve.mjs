@@ -1,12 +1,16 @@
-// Serves a Worker on loopback: node serve.mjs '{"root", "url", "database", "namespace", "variables",
-// "module"}'. A module of the tests may be the Worker; the bundle then has the tests, too.
+// Serves a Worker on loopback: node serve.mjs '{"root", "url", "database", "namespace", "queue",
+// "hasModels", "variables", "module"}'. A module of the tests may be the Worker; the bundle then has
+// the tests, too.
 //
-// Prints one line of JSON, {"url": …}, when it is ready, and ends with its standard input.
+// Prints one line of JSON, {"url": …, "control": …}, when it is ready, and ends with its standard
+// input. What the second address is for, `control.mjs` says.
 
 import { join } from "node:path";
+import { listenForOrders } from "./control.mjs";
+import { Events } from "./events.mjs";
 import { listen } from "./front.mjs";
 import { bindings, ExecutionContext } from "./platform.mjs";
-import { BUNDLE, copyFolder, openWorker, startPython, wordsOf } from "./python.mjs";
+import { BUNDLE, copyFolder, openEvents, openWorker, startPython, wordsOf } from "./python.mjs";
 
 const given = JSON.parse(process.argv[2]);
 let unhandled = 0;
@@ -16,7 +20,7 @@ process.on("unhandledRejection", (error) => {
 });
 
 const run = async () => {
-  const { env } = bindings(given);
+  const { env, wires } = bindings(given);
   const py = await startPython({ root: given.root, env });
   if (given.module.startsWith("tests.")) {
     copyFolder(py, join(given.root, "tests"), `${BUNDLE}/tests`);
@@ -35,11 +39,17 @@ const run = async () => {
       running.add(settled);
     }
   });
-  process.stdout.write(`${JSON.stringify({ url: front.url })}\n`);
+  const settled = async () => {
+    while (running.size > 0) await Promise.allSettled(running);
+  };
+  const events = new Events({ wires, env, queue: given.queue, handlers: openEvents(py) });
+  const control = await listenForOrders({ env, wires, events, settled });
+  process.stdout.write(`${JSON.stringify({ url: front.url, control: control.url })}\n`);
   process.stdin.resume();
   process.stdin.on("end", async () => {
     front.close();
-    await Promise.allSettled(running);
+    control.close();
+    await settled();
     process.exit(unhandled === 0 ? 0 : 3);
   });
 };

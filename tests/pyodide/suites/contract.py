@@ -16,6 +16,7 @@ from typing import Any
 
 import _harness  # type: ignore[import-not-found] # registered by the harness
 import pytest
+from tests.pyodide.suites import queues
 
 from remembrancer.edge.convert import binding
 from remembrancer.edge.d1 import D1Store
@@ -103,16 +104,25 @@ async def run(paths: Sequence[str]) -> str:
     """Run the tests of these files over the platform; return their outcomes as JSON."""
     outcomes: list[tuple[str, str, str]] = []
     for test in collect(paths):
-        try:
-            made = test.function(**given(test))
-            if made is not None:
-                await made
-        except (Exception, pytest.fail.Exception):  # noqa: BLE001 - as pytest does
-            outcomes.append((test.name, "failed", traceback.format_exc()))
-        else:
-            outcomes.append((test.name, "passed", ""))
+        outcomes.append(await outcome(test.name, test.function, given(test)))
+    for check in queues.CHECKS:
+        name = f"tests/pyodide/suites/queues.py::{check.__name__}"
+        outcomes.append(await outcome(name, check, {}))
     outcomes.append(await check_lock())
     return json.dumps(outcomes)
+
+
+async def outcome(
+    name: str, function: Callable[..., Awaitable[None] | None], values: dict[str, Any]
+) -> tuple[str, str, str]:
+    """Run one test; return its name, how it went, and what went wrong."""
+    try:
+        made = function(**values)
+        if made is not None:
+            await made
+    except (Exception, pytest.fail.Exception):  # noqa: BLE001 - as pytest does
+        return name, "failed", traceback.format_exc()
+    return name, "passed", ""
 
 
 async def check_lock() -> tuple[str, str, str]:
