@@ -1,4 +1,4 @@
-"""A real D1, KV and Queue for tests: the ports over loopback HTTP to a small Node process with Miniflare.
+"""A real D1, KV and Queue for tests: ports over loopback HTTP to a Node process with Miniflare.
 
 They check and translate with the same functions as every driver, so that what is tested is the
 platform itself. Rows read and written are D1's own counts. Not shipped.

@@ -102,14 +102,10 @@ def given(test: Test) -> dict[str, Any]:
 
 async def run(paths: Sequence[str]) -> str:
     """Run the tests of these files over the platform; return their outcomes as JSON."""
-    outcomes: list[tuple[str, str, str]] = []
-    for test in collect(paths):
-        outcomes.append(await outcome(test.name, test.function, given(test)))
-    for check in queues.CHECKS:
-        name = f"tests/pyodide/suites/queues.py::{check.__name__}"
-        outcomes.append(await outcome(name, check, {}))
-    outcomes.append(await check_lock())
-    return json.dumps(outcomes)
+    ports = [await outcome(one.name, one.function, given(one)) for one in collect(paths)]
+    place = "tests/pyodide/suites/queues.py"
+    sent = [await outcome(f"{place}::{one.__name__}", one, {}) for one in queues.CHECKS]
+    return json.dumps([*ports, *sent, await check_lock()])
 
 
 async def outcome(

@@ -15,14 +15,14 @@ import pytest
 
 from remembrancer.core.errors import LimitExceeded, StoreUnavailable
 from remembrancer.core.values import canonical_json
-from remembrancer.edge.convert import binding
+from remembrancer.edge.convert import required_binding
 from remembrancer.edge.queues import MESSAGE_BYTES_MAX, SENT_AT_ONCE, WorkersQueue
 from remembrancer.ports.queue import JobMessage
 
 
 def make_queue() -> WorkersQueue:
     """The driver over the real queue; the same for all tests, which leave it empty."""
-    return WorkersQueue(binding(_harness.queue(), "JOBS"))
+    return WorkersQueue(required_binding(_harness.queue(), "JOBS"))
 
 
 async def arrived() -> list[JobMessage]:
