@@ -17,6 +17,9 @@ PREFLIGHT_AGE_S: Final = 600
 """Seconds for which a browser may keep a preflight's answer. Our choice."""
 
 ALLOWED_HEADERS: Final = (
+    "anthropic-beta",
+    "anthropic-dangerous-direct-browser-access",
+    "anthropic-version",
     "authorization",
     "content-type",
     "idempotency-key",
@@ -28,15 +31,27 @@ ALLOWED_HEADERS: Final = (
     "mcp-session-id",
     "x-api-key",
     "x-remembrancer-bookmark",
+    "x-remembrancer-conversation",
+    "x-remembrancer-memory",
     "x-remembrancer-namespace",
     "x-request-id",
+    "x-stainless-arch",
+    "x-stainless-helper-method",
+    "x-stainless-lang",
+    "x-stainless-os",
+    "x-stainless-package-version",
+    "x-stainless-retry-count",
+    "x-stainless-runtime",
+    "x-stainless-runtime-version",
+    "x-stainless-timeout",
 )
-"""Request headers that a page may send."""
+"""Request headers that a page may send; those of OpenAI's and Anthropic's clients among them."""
 
 EXPOSED_HEADERS: Final = (
     "etag",
     "retry-after",
     "x-remembrancer-bookmark",
+    "x-remembrancer-conversation",
     "x-remembrancer-degraded",
     "x-remembrancer-recall",
     "x-remembrancer-saved",

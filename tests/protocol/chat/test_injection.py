@@ -234,3 +234,23 @@ async def test_key_that_may_only_read_is_given_memory_and_leaves_nothing() -> No
         stored = await Bench(sql=one.served.app.sql).rows("SELECT 1 FROM messages")
     assert "苹果星星-0428" in one.last["messages"][0]["content"]
     assert stored == []
+
+
+async def test_memory_can_be_turned_off_for_one_request() -> None:
+    async with chats() as one:
+        await know(one, CODE)
+        await one.post({"messages": [user(ASK)]}, x_remembrancer_memory="off")
+        stored = await Bench(sql=one.served.app.sql).rows("SELECT 1 FROM messages")
+    assert one.last["messages"] == [user(ASK)]
+    assert stored == []
+
+
+async def test_title_that_a_client_asks_for_is_given_no_memory_and_leaves_none() -> None:
+    text = f"### Task:\nGenerate a title.\n<chat_history>\nUSER: 请记住：{CODE}\n</chat_history>"
+    async with chats() as one:
+        await know(one, CODE)
+        response = await one.say(text)
+        stored = await Bench(sql=one.served.app.sql).rows("SELECT 1 FROM messages")
+    assert one.last["messages"] == [user(text)]
+    assert "x-remembrancer-saved" not in response.headers
+    assert stored == []

@@ -28,6 +28,7 @@ from remembrancer.app.gateway.routing import Target
 from remembrancer.app.gateway.speech import View, read_reply
 from remembrancer.app.gateway.turns import Turn
 from remembrancer.app.settings import Settings
+from remembrancer.core.chat.chores import is_chore
 from remembrancer.core.chat.collect import Reply
 from remembrancer.core.chat.inject import (
     inject_boot_anthropic,
@@ -87,6 +88,7 @@ class AnthropicSpeech:
             is_native=True,
             reading=reading,
             volatile=volatile,
+            is_chore=is_chore(text_of(self._body.get("system")), reading.message),
         )
 
     def write(self, settings: Settings, target: Target, turn: Turn, given: Given) -> Written:

@@ -85,6 +85,7 @@ async def count_tokens(app: App, question: Question, speech: Speech) -> Relayed:
 
 def _begin(app: App, caller: Caller, question: Question, view: View, model: str) -> Turn:
     reading = view.reading
+    has_memory = question.has_memory and not view.is_chore
     return Turn(
         # A chat that is sent again is a turn that is known; there is no answer to repeat.
         caller=replace(caller, idempotency=None),
@@ -95,8 +96,8 @@ def _begin(app: App, caller: Caller, question: Question, view: View, model: str)
         model=model,
         started_ms=app.runtime.now_ms(),
         is_stream=view.is_stream,
-        is_recalled=question.has_memory and "memory:read" in caller.scopes,
-        is_kept=question.has_memory and "memory:write" in caller.scopes,
+        is_recalled=has_memory and "memory:read" in caller.scopes,
+        is_kept=has_memory and "memory:write" in caller.scopes,
         said=[
             Said(app.runtime.new_id("msg"), one.hash, one.text, one.files) for one in reading.said
         ],

@@ -21,6 +21,7 @@ from remembrancer.app.gateway.routing import Target
 from remembrancer.app.gateway.speech import View, read_reply
 from remembrancer.app.gateway.turns import Turn
 from remembrancer.app.settings import Settings
+from remembrancer.core.chat.chores import is_chore
 from remembrancer.core.chat.chunks import error_event
 from remembrancer.core.chat.collect import Reply
 from remembrancer.core.chat.inject import (
@@ -42,13 +43,9 @@ class OpenAISpeech:
         request = parse_chat_request(read_body(raw))
         self._body = request.body
         self._messages, volatile = move_volatile(strip_injected_messages(request.messages))
+        system = "\n".join(text_of(one.get("content")) for one in self._messages if _is_system(one))
         reading = read_history(
-            self._messages,
-            headers=headers,
-            body=request.body,
-            stable_system="\n".join(
-                text_of(one.get("content")) for one in self._messages if _is_system(one)
-            ),
+            self._messages, headers=headers, body=request.body, stable_system=system
         )
         self.view = View(
             model=request.model,
@@ -58,6 +55,7 @@ class OpenAISpeech:
             is_native=False,
             reading=reading,
             volatile=volatile,
+            is_chore=is_chore(system, reading.message),
         )
 
     def write(self, settings: Settings, target: Target, turn: Turn, given: Given) -> Written:

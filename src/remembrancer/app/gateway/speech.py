@@ -33,7 +33,8 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class View:
     """What the flow needs to know of a request. *Shape:* `is_native` asks for Anthropic's form;
-    `volatile` what the client's instructions say of the moment."""
+    `volatile` what the client's instructions say of the moment; `is_chore` when a client asks for
+    itself, a title or the like."""
 
     model: str
     has_images: bool
@@ -42,6 +43,7 @@ class View:
     is_native: bool
     reading: Reading
     volatile: str = ""
+    is_chore: bool = False
 
 
 class Speech(Protocol):

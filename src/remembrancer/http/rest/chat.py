@@ -19,6 +19,9 @@ from remembrancer.http.parsing import Query
 from remembrancer.http.relaying import RelayResponse
 from remembrancer.http.route_table import Route
 
+MEMORY: Final = "x-remembrancer-memory"
+"""The header that turns memory off for one request."""
+
 _UPSTREAM_ERRORS: Final = ("invalid_json", "upstream_failed", "timed_out", "conflict")
 
 _COMPLETION: Final = {
@@ -47,7 +50,7 @@ def _question(call: Call[ChatQuery, None], *, has_memory: bool) -> Question:
         raw=call.raw,
         headers=call.headers,
         request_id=call.request_id,
-        has_memory=has_memory,
+        has_memory=has_memory and call.headers.get(MEMORY, "").lower() != "off",
     )
 
 
@@ -93,7 +96,8 @@ ROUTES: Final = (
         "/v1/recalls), `x-remembrancer-saved` (ids of memories, or `pending`), "
         "`x-remembrancer-degraded` (what was left out, and why), `x-remembrancer-conversation`. A "
         "conversation is named by the header `x-remembrancer-conversation`, by `metadata` or "
-        "`user`, or known by how it begins.",
+        "`user`, or known by how it begins. `x-remembrancer-memory: off` gives no memory and keeps "
+        "nothing; the same holds for what clients ask for themselves, such as a title.",
         scope="chat:proxy",
         query=ChatQuery,
         raw_body=JSON_TYPES,
