@@ -134,18 +134,6 @@ def titles_statement(namespace: Namespace, ids: Sequence[str]) -> Statement:
     )
 
 
-def delete_old_recalls_statement(namespace: Namespace, *, before_ms: int, limit: int) -> Statement:
-    """Return the statement that deletes explanations made before a time, the oldest first.
-
-    *Promise:* at most `limit` rows; none left when it changed fewer.
-    """
-    return Statement(
-        "DELETE FROM recalls WHERE namespace = ?1 AND id IN (SELECT r.id FROM recalls AS r"
-        " WHERE r.namespace = ?1 AND r.at_ms < ?2 ORDER BY r.id LIMIT ?3)",
-        (namespace, before_ms, limit),
-    )
-
-
 def forget_statement(namespace: Namespace, item_id: str, texts: Sequence[str]) -> Statement:
     """Return the statement that takes an item out of every explanation.
 

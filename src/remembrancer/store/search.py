@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from remembrancer.core.items.record import ItemRecord, References
+from remembrancer.core.search.ranking import MATCHED_ROWS_MAX
 from remembrancer.core.values import canonical_json
 from remembrancer.ports.sql import Row, SqlValue, Statement
 from remembrancer.store.item_filters import Asked, conditions, scoped_match
 from remembrancer.store.items import COLUMNS, ITEM_COLUMNS, owner_columns, records_of
 from remembrancer.store.marks import Marks
 
-MATCHES_READ_MAX: Final = 500
-"""Matches that one search looks at, the newest first: reached only when its terms are common. Our
-choice: D1 counts three rows for each (the match, its length for BM25, the item), and two thousand
-are all that a recall may read."""
+MATCHES_READ_MAX: Final = MATCHED_ROWS_MAX
+"""Matches that one search looks at, the newest first: more only when each of its terms is common.
+D1 counts three rows for each that a filter drops (the match, its length for BM25, the item)."""
 
 TITLE_WEIGHT: Final = 4.0
 TAGS_WEIGHT: Final = 2.0

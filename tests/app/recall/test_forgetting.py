@@ -1,16 +1,13 @@
-"""Explanations of recalls: what is forgotten leaves them, and retention deletes the old ones."""
+"""Explanations of recalls: what is forgotten leaves them."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from tests.app.recall.shelf import Shelf
-from tests.builders import NAMESPACE
 
 from remembrancer.app.forget import forget_item
-from remembrancer.app.recall.answers import explain_recall, list_recalls
-from remembrancer.core.values import DAY_MS
-from remembrancer.store.recalls import delete_old_recalls_statement
+from remembrancer.app.recall.answers import explain_recall
 
 
 async def test_forgotten_item_leaves_every_explanation() -> None:
@@ -31,21 +28,3 @@ async def test_forgotten_item_leaves_every_explanation() -> None:
     rest: Any = await explain_recall(shelf.app, shelf.bench.caller(), other.id)
     assert rest["recall"]["candidates"][0]["gate"] is None
     assert rest["recall"]["tokens"] == other.tokens
-
-
-async def test_old_explanations_are_deleted_the_oldest_first() -> None:
-    shelf = Shelf()
-    made = []
-    for _ in range(4):
-        made.append((await shelf.recall("哈哈")).id)
-        await shelf.bench.runtime.drain()
-        shelf.bench.runtime.advance(DAY_MS)
-    before = shelf.bench.runtime.now_ms() - 2 * DAY_MS
-    statement = delete_old_recalls_statement(NAMESPACE, before_ms=before, limit=1)
-    changed = []
-    for _ in range(3):
-        [outcome] = await shelf.bench.sql.write([statement])
-        changed.append(outcome.changes)
-    assert changed == [1, 1, 0]
-    left: Any = await list_recalls(shelf.app, shelf.bench.caller())
-    assert [one["id"] for one in left["recalls"]] == [made[3], made[2]]

@@ -192,6 +192,32 @@ async def test_glossary_is_matched_literally_and_apart() -> None:
     assert '[term "小蓝"] "那辆蓝色的车"' in found.patch
 
 
+async def test_agent_is_told_what_a_term_means() -> None:
+    shelf = Shelf()
+    await set_glossary(
+        shelf.app, shelf.bench.caller(), term="小蓝", definition="那辆蓝色的车", aliases=["Bluey"]
+    )
+    answer: Any = await recall_memories(shelf.app, shelf.bench.caller(), "小蓝停在哪里")
+    assert answer["glossary_hits"] == [
+        {"term": "小蓝", "matched": "小蓝", "definition": "那辆蓝色的车", "aliases": ["Bluey"]}
+    ]
+
+
+@pytest.mark.parametrize("make", [Shelf, with_vectors], ids=["words", "both"])
+async def test_turn_brings_its_neighbours_along(make: Any) -> None:
+    shelf: Shelf = make()
+    await shelf.save("我们昨天去爬山了", "excerpt", source="session 1")
+    await shelf.save("哪座山？", "excerpt", source="session 1")
+    await shelf.save("香山，红叶正好", "excerpt", source="session 1")
+    await shelf.save("无关的一条", "excerpt", source="session 2")
+    found = await shelf.recall("香山的红叶", is_search=True, is_filtered=False)
+    texts = [hit.text for hit in found.hits]
+    assert texts[0] == "香山，红叶正好"
+    assert "哪座山？" in texts
+    if shelf.embedder is None:
+        assert "我们昨天去爬山了" not in texts
+
+
 async def test_patch_is_the_same_bytes_for_the_same_store_and_counts_what_it_holds() -> None:
     shelf = with_vectors()
     for number in range(8):
