@@ -147,3 +147,30 @@ async def test_merge_keeps_sources_and_takes_a_type_and_a_key_goes_with_its_text
     other = await waiting(bench, "x y z", fact_key="drink:tea")
     answer = await decided(bench, other, "approve", fact_key="  ")
     assert answer["memory"]["fact_key"] is None
+
+
+async def test_dream_without_its_model_rolls_up_by_rule_and_says_the_same_again() -> None:
+    given = {"DREAM_MODEL": "off", "DREAM_MAX_MESSAGES": "1"}
+    bench = agent(script=dreaming(), given=given)
+    await bench.say("今天跑了10公里。", "晚上吃了火锅。")
+    await slept(bench)
+    before, events = await pages(bench), await bench.rows("SELECT count(*) FROM events")
+    assert "10公里" in before["2026-03-01"]
+    assert "火锅" in await digest(bench)
+    done = await bench.run("dream", dates=("2026-03-01",))
+    assert counted(done, "days") == 1
+    assert await pages(bench) == before
+    assert await bench.rows("SELECT count(*) FROM events") == events
+    assert bench.calls == 0
+
+
+@pytest.mark.parametrize("text", ["I love the work", "我喜欢猫", "我属兔"])
+async def test_short_statement_is_kept_once(text: str) -> None:
+    bench = Distiller(script=echoing)
+    for said in (text, f"{text}.", text):
+        await bench.say(said)
+        await bench.run()
+    bench.model = None
+    await bench.say(text)
+    await bench.run()
+    assert await bench.texts() == [text]

@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from remembrancer.core.dates.numerals import english_number, han_number
 from remembrancer.core.search.likeness import compare, gist_of
-from remembrancer.core.text.fold import fold, normalise
+from remembrancer.core.text.fold import fold, fold_key, normalise
 from remembrancer.core.text.scripts import LETTER, UNSPACED, classes_of
 from remembrancer.core.text.segment import index_terms, query_terms
 from remembrancer.core.text.stems import stem
@@ -143,11 +143,12 @@ def _is_denied(text: str) -> bool:
 def telling_words(text: str, *, limit: int = 8) -> list[str]:
     """Return the words without which a text would say something else, the most telling first.
 
-    *Shape:* tokens of the index, without words that only frame a fact.
+    *Shape:* tokens of the index; words that only frame a fact go while others remain.
     """
     terms = query_terms(text, limit=4 * limit)
-    kept = [term.text for term in terms if term.weight >= 1 and term.kind != "unigram"]
-    return [word for word in kept if word not in frame_words()][:limit]
+    full = [term.text for term in terms if term.weight >= 1 and term.kind != "unigram"]
+    kept = [word for word in full if word not in frame_words()]
+    return (kept or full or [term.text for term in terms])[:limit]
 
 
 def is_said_alike(one: str, two: str, *, share_min: float = 0.9) -> bool:
@@ -179,7 +180,8 @@ def _share(statement: str, source: str, terms: set[str]) -> float:
     chars = _content_chars(statement)
     total = 2 * len(words) + len(chars)
     if not total:
-        return 0.0
+        # Nothing but words that frame: said so, or not at all.
+        return float(bool(fold(statement)) and fold_key(statement) in fold(source))
     present = set(_content_chars(source)) | {char for char in source if char >= "\u3400"}
     shared = 2 * sum(
         word in terms or stem(word) in terms or (word.isdigit() and word.lstrip("0") in terms)
