@@ -212,7 +212,7 @@ class _Exchange:
         turn.saved = [str(one["id"]) for one in saved if isinstance(one, dict)]
 
     async def _keep_thinking(self, blocks: Thinking) -> None:
-        if blocks and self._turn.is_kept:
+        if blocks and self._turn.is_recalled:
             self._turn.thinking.update(blocks)
             await keep_block(self._app, self._turn)
 

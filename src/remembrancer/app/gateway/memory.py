@@ -34,9 +34,6 @@ from remembrancer.store import days, items, library
 from remembrancer.store import messages as message_store
 from remembrancer.store.conversations import TurnBlock
 
-PATCH_TOKENS_MAX: Final = 600
-"""Tokens of the memories that one turn is given. Our choice: five condensed ones."""
-
 TURNS_RECALLED: Final = 6
 """Texts before a message that help to understand it. Our choice; thin messages need the last."""
 
@@ -111,8 +108,7 @@ async def give(app: App, turn: Turn, asked: Asked) -> Given:
             if one is not None:
                 one.cancel()
     _give_anew(turn, asked, recalled, read.given)
-    if turn.is_kept:
-        app.runtime.run_later(keep_block(app, turn))
+    app.runtime.run_later(keep_block(app, turn))
     return Given(read.boot, {**blocks, turn.key: turn.block})
 
 
@@ -168,7 +164,6 @@ async def _recall(app: App, turn: Turn, asked: Asked) -> Recalled | None:
         reading.message,
         turns=reading.before[-TURNS_RECALLED:],
         visible=seen,
-        token_budget=PATCH_TOKENS_MAX,
         purpose="chat",
     )
 
