@@ -185,6 +185,40 @@ async def answers_of(
     return answered, tokens
 
 
+def sessions_of(folder: Path, labelled: LabelledSet) -> LabelledSet | None:
+    """Return the set's conversations, each turn a question after those before it; None without."""
+    path = folder / labelled.name / "session-retrieval.cases.json"
+    if not path.is_file():
+        return None
+    questions: list[Question] = []
+    for case in json.loads(path.read_text(encoding="utf-8")):
+        before: list[str] = []
+        for turn in case["turns"]:
+            wanted = turn["expect"].get("relevantBeliefs", {}).get("shouldOnlyInclude")
+            if wanted is not None:
+                asked = Question(
+                    turn["userMessage"],
+                    wanted,
+                    turn["label"],
+                    "test",
+                    context=list(before),
+                    project=turn["scope"][0],
+                )
+                questions.append(asked)
+            before.append(turn["userMessage"])
+    memories = max((part.memories for part in labelled.parts), key=len)
+    return LabelledSet(f"{labelled.name}, sessions", "precision", [Part(memories, questions)])
+
+
+def held(answered: Sequence[Answered]) -> Figures:
+    """Return in how many cases nothing came back but what may, and in how many all of that."""
+    return {
+        "cases": len(answered),
+        "only_these": sum(set(one.ranking) <= set(one.gold) for one in answered),
+        "just_these": sum(set(one.ranking) == set(one.gold) for one in answered),
+    }
+
+
 def show(labelled: LabelledSet, rows: dict[Way, dict[str, Figures]]) -> None:
     """Print the ways beside each other, for each half and in all."""
     print(f"\n-- {labelled.name}, through the use cases of the doors")
@@ -199,18 +233,23 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--data", type=Path, metavar="DIR", help=f"instead of {DATA_VARIABLE}")
     parser.add_argument("--only", metavar="NAME", help="one set alone")
     chosen = parser.parse_args(arguments)
-    sets, missing = load_sets(chosen.data or Path(os.environ.get(DATA_VARIABLE) or DATA_DEFAULT))
+    folder = chosen.data or Path(os.environ.get(DATA_VARIABLE) or DATA_DEFAULT)
+    sets, missing = load_sets(folder)
+    found = [sessions_of(folder, one) for one in sets if one.measure == "precision"]
+    sets += [one for one in found if one is not None]
     for name in missing:
         print(f"{name} is not there: skipped; {DATA_VARIABLE} names another folder")
     embedder = find_embedder()
     ways = WAYS if embedder is not None else WAYS[:2]
     figures: dict[str, object] = {"missing": missing}
     for labelled in sets:
-        if chosen.only not in (None, labelled.name):
+        if chosen.only is not None and not labelled.name.startswith(chosen.only):
             continue
         answered, tokens = asyncio.run(answers_of(labelled, ways, embedder))
         rows = {way: report(labelled, some) for way, some in answered.items()}
         show(labelled, rows)
+        if labelled.measure == "precision":
+            print(table({str(way): held(some) for way, some in answered.items()}))
         quoted: Figures = {
             "tokens_p50": percentile(tokens, 0.5),
             "tokens_p95": percentile(tokens, 0.95),
