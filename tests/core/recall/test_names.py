@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from remembrancer.core.recall.names import is_said, names_of, said_names, spoken
@@ -50,6 +50,8 @@ def test_names_are_tags_and_the_last_part_of_the_key(
 
 
 @given(st.text(min_size=1))
+@example("\U00016e40")  # a capital of a script beyond the first plane
+@example("ǅ\u0301東京")
 def test_message_says_itself_or_nothing(text: str) -> None:
     is_itself = is_said(spoken(text), spoken(text))
     assert said_names([text], spoken(text)) == ({text} if is_itself else set())

@@ -21,6 +21,7 @@ NAME_CHARS_MIN: Final = 2
 """Characters of a name at least. Source: the least that glossary terms are matched by."""
 
 _FIRST_HAN: Final = "\u3400"
+_LAST_HAN: Final = "\u9fff"
 
 _KEY_JOINTS: Final = re.compile(r"[:_\-./]+")
 
@@ -65,8 +66,9 @@ def said_names(names: Iterable[str], message: Spoken) -> set[str]:
 
 def _may_start(name: str, starts: Set[str]) -> bool:
     first = simplified(normalise(name[:1]).casefold())[:1]
-    # Signs and accents are dropped from words, so what begins with one is looked at whole.
-    is_plain = first.isalnum() and (first.isascii() or first >= _FIRST_HAN)
+    # Signs and accents are dropped from words, and other scripts fold in ways of their own, so
+    # what begins with neither a Latin letter, a digit nor a Han character is looked at whole.
+    is_plain = first.isalnum() and (first.isascii() or _FIRST_HAN <= first <= _LAST_HAN)
     return first in starts or not is_plain
 
 
