@@ -15,7 +15,7 @@ from remembrancer.app.items.write import create_item, update_item
 from remembrancer.app.memories.save import NewMemory, save_memory
 from remembrancer.app.rebuild import rebuild
 from remembrancer.app.vectors.index import BACKOFF_MS, BACKOFF_MS_MAX, PAUSE_MS
-from remembrancer.app.vectors.indexing import RUN_MS_MAX
+from remembrancer.app.vectors.indexing import RUN_MS_MAX, TOLD_MS
 from remembrancer.core.errors import StoreUnavailable
 from remembrancer.local.sqlite import Moment
 from remembrancer.ports.models import Embedder, EmbeddingModel, Vector
@@ -430,18 +430,31 @@ async def test_drain_that_was_killed_does_not_stop_later_ones() -> None:
     assert await indexed.agrees()
 
 
-async def test_write_leaves_a_message_where_there_is_a_queue() -> None:
+async def test_write_leaves_one_message_for_a_burst_where_there_is_a_queue() -> None:
     indexed = make_indexed(runs_later=True)
     queue = RecordingQueue()
     indexed.app = replace(indexed.app, queue=queue)
+    for text in (CAT, PORT, "海边的房子"):
+        await memory(indexed, text)
+        await indexed.bench.runtime.drain()
+    assert [(one.kind, one.namespace) for one in queue.messages] == [("index", "default")]
+    indexed.bench.runtime.advance(TOLD_MS)
+    await memory(indexed, "山上的房子")
+    await indexed.bench.runtime.drain()
+    assert len(queue.messages) == 2
+    assert indexed.embedder.calls == 0
+
+
+async def test_message_that_could_not_be_left_is_left_with_the_next_write() -> None:
+    indexed = make_indexed(runs_later=True)
+    queue = RecordingQueue(fail_every=1)
+    indexed.app = replace(indexed.app, queue=queue)
     await memory(indexed, CAT)
+    await indexed.bench.runtime.drain()
+    queue.fail_every = 0
     await memory(indexed, PORT)
     await indexed.bench.runtime.drain()
-    assert [(one.kind, one.namespace) for one in queue.messages] == [("index", "default")]
-    assert indexed.embedder.calls == 0
-    queue.fail_every = 1
-    await memory(indexed, "海边的房子")
-    await indexed.bench.runtime.drain()
+    assert len(queue.messages) == 1
 
 
 async def test_write_drains_here_beside_a_queue_where_it_shall() -> None:

@@ -12,6 +12,13 @@ RUN_MS_MAX: Final = 60_000
 """Milliseconds after which a drain that said nothing more counts as killed. Our choice; the
 platform ends work after an answer after 30 seconds."""
 
+TELL_DELAY_S: Final = 5
+"""Seconds after which a message is delivered at the earliest. Our choice, as for its batches."""
+
+TOLD_MS: Final = 4_000
+"""Milliseconds for which a message stands for later writes as well: a second less, since clocks
+differ. Our choice."""
+
 
 class Indexing:
     """The namespaces that wait for a drain, and whether one runs.
@@ -33,6 +40,7 @@ class Indexing:
         self.rest = rest
         self.is_closed = False
         self._waiting: dict[str, None] = {}
+        self._told: dict[str, int] = {}
         self._running_until = 0
 
     def ask(self, namespace: str, now_ms: int) -> bool:
@@ -42,6 +50,17 @@ class Indexing:
             return False
         self._running_until = now_ms + RUN_MS_MAX
         return True
+
+    def tell(self, namespace: str, now_ms: int) -> bool:
+        """Tell whether a message must be left; one that is under way stands for this write too."""
+        if self.is_closed or now_ms < self._told.get(namespace, 0):
+            return False
+        self._told[namespace] = now_ms + TOLD_MS
+        return True
+
+    def untell(self, namespace: str) -> None:
+        """Note that a message was not left."""
+        self._told.pop(namespace, None)
 
     def take(self, now_ms: int) -> str | None:
         """Return the namespace that waits longest; None ends the run."""

@@ -1,7 +1,8 @@
 """Starting a drain after a write: behind the answer, one for many writes.
 
-On one machine it runs in this process. Elsewhere a message is left in the queue, if there is one.
-Either may be lost: the sweep of the cron finds what is left.
+On one machine it runs in this process. Elsewhere a message is left in the queue, if there is one;
+it comes some seconds later, and stands for the writes until then. Either may be lost: the sweep of
+the cron finds what is left.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from typing import Final
 
 from remembrancer.app.state import App
 from remembrancer.app.vectors.index import DRAIN_ROWS, drain_outbox
+from remembrancer.app.vectors.indexing import TELL_DELAY_S
 from remembrancer.core.errors import LimitExceeded, PlatformError
-from remembrancer.ports.queue import JobMessage
+from remembrancer.ports.queue import JobMessage, JobQueue
 
 logger = logging.getLogger(__name__)
 
@@ -22,12 +24,14 @@ INDEX_JOB: Final = "index"
 
 def index_soon(app: App, namespace: str) -> None:
     """See to it that a namespace's outbox is drained soon; nothing is waited for."""
-    if app.vectors is None or not app.indexing.is_eager:
+    indexing, now = app.indexing, app.runtime.now_ms()
+    if app.vectors is None or not indexing.is_eager:
         return
-    if not app.indexing.ask(namespace, app.runtime.now_ms()):
-        return
-    is_here = app.queue is None or app.indexing.is_here
-    app.runtime.run_later(run_waiting(app) if is_here else _tell(app))
+    if app.queue is None or indexing.is_here:
+        if indexing.ask(namespace, now):
+            app.runtime.run_later(run_waiting(app))
+    elif indexing.tell(namespace, now):
+        app.runtime.run_later(_tell(app, app.queue, namespace))
 
 
 async def run_waiting(app: App) -> None:
@@ -51,12 +55,9 @@ async def _rest(app: App) -> None:
         await app.indexing.rest()
 
 
-async def _tell(app: App) -> None:
-    assert app.queue is not None
-    messages = []
-    while (namespace := app.indexing.take(app.runtime.now_ms())) is not None:
-        messages.append(JobMessage(INDEX_JOB, namespace))
+async def _tell(app: App, queue: JobQueue, namespace: str) -> None:
     try:
-        await app.queue.send(messages)
+        await queue.send([JobMessage(INDEX_JOB, namespace)], delay_s=TELL_DELAY_S)
     except (PlatformError, LimitExceeded) as error:
+        app.indexing.untell(namespace)
         logger.warning("indexing waits for the next sweep: %s", error.code)

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 
 from remembrancer.app.state import App
-from remembrancer.core.errors import LimitExceeded, PlatformError
+from remembrancer.core.errors import InvalidInput, LimitExceeded, PlatformError
 from remembrancer.core.vectors.embedding import vector_id
 
 logger = logging.getLogger(__name__)
@@ -22,5 +22,5 @@ async def remove_vectors(app: App, namespace: str, item_ids: Sequence[str]) -> N
         try:
             if index is not None:
                 await index.delete(ids)
-        except (PlatformError, LimitExceeded) as error:
+        except (PlatformError, LimitExceeded, InvalidInput) as error:
             logger.warning("a vector's removal waits in the outbox: %s", error.code)
