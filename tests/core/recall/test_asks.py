@@ -23,7 +23,7 @@ WORK = (
 
 OPEN = (
     "湿疹", "what's my k8s deploy story?", "when should I throw?", "should I use a base class?",
-    "我可以喝普通牛奶嗎",
+    "我可以喝普通牛奶嗎", "我几乎忘了", "哪怕下雨也去",
     "写 Go 测试，不用某些库", "我在写代码", "so when our frontend breaks, the team looks at logs",
     "she writes novels", "summer plans", "画画的事", "",
 )  # fmt: skip

@@ -21,7 +21,7 @@ VALUE_WEIGHT_MAX: Final = 16.0
 choice."""
 
 _VALUE: Final = re.compile(
-    r"什么|什麼|甚麼|啥|咋|几|幾|多少|多久|多大|多长|多長|多高|多远|多遠|哪|谁|誰|何时|何時"
+    r"什么|什麼|甚麼|啥|咋|[几幾](?!乎)|多少|多久|多大|多长|多長|多高|多远|多遠|哪(?!怕)|谁|誰|何时|何時"
     r"|何|いつ|どこ|だれ|いくら|いくつ"
     r"|\b(?:who|whose|whom)\b"
     # “When should I …” asks for advice, and no date answers it.
