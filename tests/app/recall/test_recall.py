@@ -192,6 +192,19 @@ async def test_glossary_is_matched_literally_and_apart() -> None:
     assert '[term "小蓝"] "那辆蓝色的车"' in found.patch
 
 
+async def test_long_message_is_read_at_both_ends() -> None:
+    shelf = with_vectors()
+    await shelf.save("小雨对芒果过敏")
+    await set_glossary(shelf.app, shelf.bench.caller(), term="小蓝", definition="那辆蓝色的车")
+    pasted = "nothing\n" * 50_000
+    found = await shelf.recall(f"小雨对芒果过敏吗？\n{pasted}\n小蓝在哪", is_search=True)
+    assert [hit.name for hit in found.glossary] == ["小蓝"]
+    assert "小雨对芒果过敏" in [hit.text for hit in found.hits]
+    await shelf.bench.runtime.drain()
+    [row] = await shelf.bench.rows("SELECT query FROM recalls")
+    assert len(str(row["query"])) == 500
+
+
 async def test_agent_is_told_what_a_term_means() -> None:
     shelf = Shelf()
     await set_glossary(

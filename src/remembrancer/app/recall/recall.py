@@ -55,6 +55,10 @@ LIMIT_MAX: Final = 100
 PRECIOUS_COMPARED: Final = 50
 """Precious quotes, the newest, that a memory may repeat. Source: the predecessor's rule."""
 
+MESSAGE_CHARS_MAX: Final = 8_000
+"""Characters of a message that are read, half from its start and half from its end. Our choice:
+twice what is searched for; whoever pastes more says what it is for at one end."""
+
 TERMS_SHOWN: Final = 5
 """Explained terms of one patch. Our choice."""
 
@@ -177,7 +181,7 @@ async def recall(
     else:
         recalled = await _recall(app, caller, asking, query, recall_id)
     used = _used(recalled, options.get("used", "patch"))
-    noted = Noted(message, asking.purpose, asking.now_ms, used)
+    noted = Noted(asking.message, asking.purpose, asking.now_ms, used)
     app.runtime.run_later(note(app, caller, recalled, noted))
     return recalled
 
@@ -211,6 +215,9 @@ def _check(app: App, message: str, options: RecallOptions) -> _Asking:
     if not 0 <= floor <= 1:
         raise InvalidInput(f"min_score {floor!r} is out of range", hint="0 to 1", field="min_score")
     purpose = options.get("purpose", "chat")
+    half = MESSAGE_CHARS_MAX // 2
+    if len(message) > MESSAGE_CHARS_MAX:
+        message = f"{message[:half]}\n{message[-half:]}"
     return _Asking(
         message=message,
         limit=limit,

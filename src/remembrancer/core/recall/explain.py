@@ -30,6 +30,9 @@ three kilobytes a row."""
 QUERY_CHARS_MAX: Final = 500
 """Characters of a query that are kept. Our choice."""
 
+_READ: Final = 4
+"""Times as many characters of a query as are kept are looked at for secrets."""
+
 _DIGITS: Final = 4
 """Digits of a score."""
 
@@ -73,7 +76,9 @@ def explanation_of(candidates: Sequence[Explained]) -> list[JSON]:
 
 def kept_query(message: str) -> str:
     """Return what is kept of a query: without secrets, and not longer than is told."""
-    return shorten(redact(clean(message)).strip(), QUERY_CHARS_MAX)
+    # What is cut off here lies beyond what is kept, so no half of a secret is.
+    read = clean(message)[: _READ * QUERY_CHARS_MAX]
+    return shorten(redact(read).strip(), QUERY_CHARS_MAX)
 
 
 def _rounded(value: float | None) -> float | None:
