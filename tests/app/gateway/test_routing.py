@@ -92,6 +92,27 @@ def test_client_of_anthropics_form_reaches_every_claude_in_it_and_others_in_open
     assert target_for(own, "next", is_native=True).url == "https://api.anthropic.com/v1/messages"
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        "workers-ai/@cf/../../../zones",
+        "workers-ai/@cf",
+        "workers-ai/@cf/a?b",
+        "workers-ai/@cf/a/..",
+    ],
+)
+def test_name_that_would_lead_elsewhere_is_refused(model: str) -> None:
+    with pytest.raises(InvalidInput, match="no model of Workers AI"):
+        target_for(settings(LOCAL), model)
+
+
+@pytest.mark.parametrize(
+    "model", ["custom-a?b/claude-x", "custom-a%2f/claude-x", "custom-#/claude"]
+)
+def test_provider_with_odd_signs_is_no_path(model: str) -> None:
+    assert target_for(settings(LOCAL), model).url == f"{LOCAL}/v1/chat/completions"
+
+
 def test_no_server_is_a_sentence() -> None:
     with pytest.raises(InvalidInput, match="memory works without"):
         target_for(load_settings({}), "deepseek/d")

@@ -30,7 +30,8 @@ OPENAI_FORM_HOSTS: Final = frozenset({"openrouter.ai"})
 """Hosts that serve `anthropic/claude…` in OpenAI's form and have no native path below theirs."""
 
 _CLAUDE: Final = re.compile(r"anthropic/claude", re.IGNORECASE)
-_CUSTOM: Final = re.compile(r"(custom-[^/]+)/(.*claude.*)", re.IGNORECASE)
+_CUSTOM: Final = re.compile(r"(custom-[a-z0-9._-]+)/(.*claude.*)", re.IGNORECASE | re.DOTALL)
+_WORKERS_AI: Final = re.compile(r"@[A-Za-z0-9]+(?:/[A-Za-z0-9][A-Za-z0-9._-]*)+")
 _VERSION: Final = re.compile(r"/v\d[^/]*(/|$)")
 
 
@@ -64,6 +65,12 @@ def target_for(settings: Settings, model: str, *, is_native: bool = False) -> Ta
     """
     if model.startswith("workers-ai/@"):
         name = model.removeprefix("workers-ai/")
+        if _WORKERS_AI.fullmatch(name) is None:  # it becomes part of an address
+            raise InvalidInput(
+                f"{model[:200]!r} is no model of Workers AI",
+                hint="name one such as workers-ai/@cf/meta/llama-3.3-70b-instruct-fp8-fast",
+                field="model",
+            )
         return Target("workers_ai", WORKERS_AI + name, name, _JSON)
     base = settings.ai_gateway_base_url
     if base is None:
