@@ -55,9 +55,9 @@ LIMIT_MAX: Final = 100
 PRECIOUS_COMPARED: Final = 50
 """Precious quotes, the newest, that a memory may repeat. Source: the predecessor's rule."""
 
-MESSAGE_CHARS_MAX: Final = 8_000
-"""Characters of a message that are read, half from its start and half from its end. Our choice:
-twice what is searched for; whoever pastes more says what it is for at one end."""
+MESSAGE_CHARS_MAX: Final = 4_000
+"""Characters of a message that are read, half from its start and half from its end. Our choice: as
+many as are searched for; whoever pastes more says what it is for at one end."""
 
 TERMS_SHOWN: Final = 5
 """Explained terms of one patch. Our choice."""
