@@ -48,7 +48,9 @@ class RelayResponse(Response):
             await _end(asking, gone)
 
     async def _send(self, relayed: Relayed, gone: asyncio.Future[None], send: Send) -> None:
-        headers = [(name.encode(), value.encode("latin-1")) for name, value in relayed.headers]
+        headers = [
+            (name.encode(), value.encode("latin-1", "replace")) for name, value in relayed.headers
+        ]
         start: dict[str, Any] = {
             "type": "http.response.start",
             "status": relayed.status,

@@ -122,3 +122,10 @@ async def test_thinking_of_a_stream_is_kept_before_the_client_hears_its_end() ->
         rows = await Bench(sql=one.served.app.sql).rows("SELECT thinking FROM turn_blocks")
         await one.served.runtime.drain()
     assert "toolu_1" in json.loads(str(rows[0]["thinking"]))
+
+
+async def test_names_of_fields_are_fit_for_a_header() -> None:
+    async with chats(claude, CLAUDE) as one:
+        response = await one.say("hello", **{"未知\r\nx: y": 1, "a,b": 2})
+    assert response.status_code == 200
+    assert response.headers["x-remembrancer-degraded"] == "left_out:?x:?y,left_out:a?b"

@@ -6,6 +6,7 @@ What a form is like is its `Speech`; what is kept afterwards is `keeping`'s work
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Final
@@ -38,6 +39,9 @@ SAVING_S_MAX: Final = 0.15
 
 FAULTS_FROM: Final = 400
 """The lowest status of an answer that is no reply. Source: RFC 9110."""
+
+_NO_REASON: Final = re.compile(r"[^A-Za-z0-9_.:\[\]-]+")
+"""What a reason may not hold in a header: names of fields are the client's own."""
 
 PENDING: Final = "pending"
 """What stands for ids while something is still being saved."""
@@ -244,7 +248,8 @@ def _told_headers(turn: Turn, *, is_pending: bool) -> list[tuple[str, str]]:
     if turn.saved or is_pending:
         told.append(("x-remembrancer-saved", ",".join(turn.saved) or PENDING))
     if turn.degraded:
-        told.append(("x-remembrancer-degraded", ",".join(turn.degraded)[:HEADER_CHARS_MAX]))
+        reasons = ",".join(_NO_REASON.sub("?", reason) for reason in turn.degraded)
+        told.append(("x-remembrancer-degraded", reasons[:HEADER_CHARS_MAX]))
     if turn.is_kept and turn.conversation_id.isascii() and turn.conversation_id.isprintable():
         told.append(("x-remembrancer-conversation", turn.conversation_id))
     return told
