@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from remembrancer.core.distill.lines import own_words
 from remembrancer.core.recall.patch import (
     PATCH_CLOSE,
     PATCH_OPEN,
@@ -144,3 +145,8 @@ def test_lines_of_a_patch_are_what_stands_in_its_frame() -> None:
     assert lines_of(patch) == '- [fact] "对花生过敏"'
     assert lines_of("") == ""
     assert lines_of("- a line") == "- a line"
+
+
+def test_a_patch_that_a_client_quotes_is_nobodys_own_words() -> None:
+    patch = render_patch([line("对花生过敏")], [], message="过敏吗").text
+    assert own_words(f"我喜欢喝茶\n\n{patch}") == "我喜欢喝茶"

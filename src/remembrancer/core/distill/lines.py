@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from remembrancer.core.chat.echo import strip_injected
+from remembrancer.core.recall.patch import without_patches
 from remembrancer.core.text.graphemes import shorten
 from remembrancer.core.text.scripts import LETTER, UNSPACED, classes_of
 
@@ -58,7 +59,7 @@ class Line:
 def own_words(text: str) -> str:
     """Return a message without what we injected and without lines that quote: neither is said by
     whoever sent it."""
-    plain = strip_injected(text)
+    plain = without_patches(strip_injected(text))
     kept = [line for line in plain.splitlines() if not line.lstrip().startswith(">")]
     return "\n".join(kept).strip()
 
