@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import httpx
 from starlette.types import ASGIApp
 
 from remembrancer.app.settings import load_settings
@@ -19,6 +18,9 @@ from remembrancer.ports.sql import SqlStore
 from remembrancer.testing.kv import MemoryKeyValue
 from remembrancer.testing.runtime import FixedRuntime
 from remembrancer.testing.stores import memory_store
+
+if TYPE_CHECKING:
+    import httpx
 
 KEYS = {
     "CHATBOX_API_KEY": "sk-owner",
@@ -45,6 +47,8 @@ class Served:
         self, *, peer: str = "203.0.113.9", base_url: str = "http://remembrancer.example"
     ) -> AsyncIterator[httpx.AsyncClient]:
         """A client that speaks to the app in-process, from this address."""
+        import httpx  # noqa: PLC0415 - the edge serves these fixtures too and has none
+
         transport = httpx.ASGITransport(self.asgi, client=(peer, 4711))
         async with httpx.AsyncClient(transport=transport, base_url=base_url) as client:
             yield client
