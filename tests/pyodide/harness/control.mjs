@@ -33,7 +33,7 @@ export const listenForOrders = ({ env, wires, events, settled }) => {
     "/vectors": async ({ lagMs, isSettled }) => {
       if (lagMs !== undefined) env.VECTORS.lagMs = lagMs;
       if (isSettled) env.VECTORS.settle();
-      return {};
+      return { size: env.VECTORS.size };
     },
   };
   return listen(async (request) => {

@@ -1,7 +1,7 @@
 // A stand-in for Workers AI: embeddings that follow from the text alone, and chats by a script.
 //
 // Texts are near each other when they share signs, and nearer when the script says that they mean
-// the same. Errors have the platform's codes and statuses; a stream has one of its two forms, or is
+// the same; a reranker goes by the same nearness. Errors have the platform's codes and statuses; a stream has one of its two forms, or is
 // none although one was asked for. Source: workerd's `ai-api.ts`, and what its users met, 2026-11.
 
 const DIMENSIONS = 768;
@@ -48,6 +48,8 @@ const vectorOf = (text, meanings) => {
   const length = Math.hypot(...vector);
   return vector.map((value) => value / length);
 };
+
+const nearness = (one, other) => one.reduce((sum, value, index) => sum + value * other[index], 0);
 
 const failure = (code) =>
   Response.json(
@@ -146,6 +148,7 @@ export class Ai {
   #answer(model, inputs) {
     if (!model.startsWith("@cf/") && !model.startsWith("@hf/")) return failure(5007);
     if (this.script.code !== null) return failure(this.script.code);
+    if (inputs.contexts !== undefined) return this.#ranking(inputs);
     return inputs.text === undefined ? this.#chat(inputs) : this.#embedding(inputs);
   }
 
@@ -164,6 +167,16 @@ export class Ai {
     if (texts.length > TEXTS_MAX || texts.some((one) => one === "")) return failure(5004);
     const data = texts.map((one) => vectorOf(one, this.script.meanings));
     return Response.json({ shape: [texts.length, DIMENSIONS], data, pooling: "mean" });
+  }
+
+  #ranking({ query, contexts, top_k: most = contexts.length }) {
+    const asked = vectorOf(query, this.script.meanings);
+    const response = contexts
+      .map(({ text }, id) => ({ id, score: nearness(asked, vectorOf(text, this.script.meanings)) }))
+      .map(({ id, score }) => ({ id, score: Math.min(1, Math.max(0, score)) }))
+      .sort((one, other) => other.score - one.score)
+      .slice(0, most);
+    return Response.json({ response });
   }
 
   #chat({ messages, stream }) {

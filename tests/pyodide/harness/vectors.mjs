@@ -88,6 +88,12 @@ export class VectorizeIndexImpl {
     this.#faults = faults;
   }
 
+  /** How many vectors can be seen. */
+  get size() {
+    this.#catchUp();
+    return this.#visible.size;
+  }
+
   /** Makes every write visible. */
   settle() {
     for (const { apply } of this.#pending.splice(0)) apply();

@@ -65,6 +65,7 @@ async def largest_messages_arrive_and_larger_ones_are_refused() -> None:
 
 async def delay_is_taken_and_one_too_long_is_an_unavailable_store() -> None:
     await make_queue().send([JobMessage("index", "default")], delay_s=86_400)
+    assert len(await arrived()) == 1
     with pytest.raises(StoreUnavailable):
         await make_queue().send([JobMessage("index", "default")], delay_s=86_401)
     assert await arrived() == []
