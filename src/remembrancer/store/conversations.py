@@ -115,11 +115,12 @@ def blocks_of(rows: Sequence[Row]) -> dict[str, TurnBlock]:
 def keep_block_statement(
     namespace: Namespace, conversation_id: str, given: TurnBlock, *, at_ms: int
 ) -> Statement:
-    """Return the statement that keeps what a turn was given; its thinking may come later."""
+    """Return the statement that keeps what a turn was given, in place of what it was before."""
     return Statement(
         "INSERT INTO turn_blocks (namespace, conversation_id, turn, recall_id, block, memory_ids,"
         " thinking, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
-        " ON CONFLICT (namespace, conversation_id, turn) DO UPDATE SET thinking = ?7",
+        " ON CONFLICT (namespace, conversation_id, turn) DO UPDATE SET recall_id = ?4, block = ?5,"
+        " memory_ids = ?6, thinking = ?7, created_at = ?8",
         (
             namespace,
             conversation_id,

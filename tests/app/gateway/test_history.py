@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembrancer.app.gateway.history import Reading, read_history
+from remembrancer.app.gateway.history import Reading, hashes_at, read_history
+from remembrancer.core.messages import ONCE_MS
 
 Json = Any
 
@@ -127,3 +128,15 @@ def test_what_comes_later_never_changes_an_earlier_turn(one: list[Json], more: l
     named = {"x-remembrancer-conversation": "c"}
     short, long = read(one, headers=named), read([*one, *more], headers=named)
     assert long.places[: len(short.places)] == short.places
+
+
+def test_opening_is_the_same_for_a_while_and_all_else_for_ever() -> None:
+    opening, later = read([user("hi")]), read([user("hi"), assistant("yes?"), user("go on")])
+    named = read([user("hi")], headers={"x-conversation-id": "c"})
+    assert opening.is_opening
+    assert not later.is_opening
+    assert not named.is_opening
+    first = hashes_at(opening.key, opening, now_ms=50 * ONCE_MS)
+    assert first[0] in hashes_at(opening.key, opening, now_ms=51 * ONCE_MS)
+    assert first[0] not in hashes_at(opening.key, opening, now_ms=52 * ONCE_MS)
+    assert hashes_at(later.key, later, now_ms=1) == hashes_at(later.key, later, now_ms=10**12)

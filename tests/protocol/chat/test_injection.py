@@ -132,7 +132,9 @@ async def test_what_was_put_in_and_comes_back_is_neither_stored_nor_sent_twice()
         one.outbound.handler = lambda _: json_answer(completion(f"You wrote: {echoed}"))
         await one.post({"messages": [user(echoed)]})
         stored = await Bench(sql=one.served.app.sql).rows("SELECT content FROM messages")
-    assert one.last["messages"] == [user(echoed)]
+    [sent] = one.last["messages"]
+    assert sent["content"].count("<remembrancer-memory ") == 1
+    assert strip_injected(sent["content"]) == ASK
     assert all("remembrancer-memory" not in str(row["content"]) for row in stored)
     assert all("0428" not in str(row["content"]) for row in stored)
 
@@ -254,3 +256,12 @@ async def test_title_that_a_client_asks_for_is_given_no_memory_and_leaves_none()
     assert one.last["messages"] == [user(text)]
     assert "x-remembrancer-saved" not in response.headers
     assert stored == []
+
+
+async def test_question_that_is_asked_again_is_recalled_anew() -> None:
+    async with chats() as one:
+        await one.say(ASK)
+        assert one.last["messages"] == [user(ASK)]
+        await know(one, CODE)
+        await one.say(ASK)
+    assert "苹果星星-0428" in one.last["messages"][0]["content"]

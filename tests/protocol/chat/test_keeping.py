@@ -266,3 +266,24 @@ async def test_repeated_request_with_an_idempotency_key_is_a_chat_like_any_other
             response = await one.post({"messages": [user(text)]}, idempotency_key="k-1")
             assert response.status_code == 200
         assert len(await rows(one, "SELECT 1 FROM items")) == 2
+
+
+async def test_same_opening_on_another_day_is_said_again_and_a_later_turn_is_not() -> None:
+    async with chats() as one:
+        for _ in range(2):
+            await one.say("早上好")
+            one.served.runtime.advance(86_400_000)
+        assert [role for role, _ in await messages(one)] == ["user", "assistant"] * 2
+        later = [user("早上好"), assistant("好的 ok"), user("天气?")]
+        for _ in range(2):
+            await one.post({"messages": later})
+            one.served.runtime.advance(86_400_000)
+        assert [text for _, text in await messages(one)].count("天气?") == 1
+
+
+async def test_opening_of_a_named_conversation_is_the_same_for_ever() -> None:
+    async with chats() as one:
+        for _ in range(2):
+            await one.post({"messages": [user("早上好")]}, x_conversation_id="c")
+            one.served.runtime.advance(86_400_000)
+        assert [role for role, _ in await messages(one)] == ["user", "assistant"]

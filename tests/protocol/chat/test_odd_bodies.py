@@ -64,7 +64,11 @@ MODELS = ["companion", "anthropic/claude-sonnet-5", "workers-ai/@cf/meta/l"]
 def upstream(request: OutboundRequest) -> ScriptedAnswer:
     """Each form's own answer."""
     json.loads(request.body)
-    return claude(request) if "anthropic" in request.url else echo_upstream()(request)
+    if "anthropic" in request.url:
+        return claude(request)
+    answer = echo_upstream()(request)
+    assert isinstance(answer, ScriptedAnswer)
+    return answer
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/messages"])

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from remembrancer.app.gateway.forms import EVENT_STREAM, ReplyName, StreamTranslator, Thinking
+from remembrancer.app.gateway.history import hashes_at
 from remembrancer.app.gateway.keeping import Outcome, keep_turn
 from remembrancer.app.gateway.memory import Asked, Given, give, keep_block
 from remembrancer.app.gateway.relaying import (
@@ -63,9 +64,7 @@ async def relay(app: App, caller: Caller, question: Question, speech: Speech) ->
     for note in written.notes:
         turn.degrade(f"left_out:{note}")
     turn.sent = written.sent
-    return await _Exchange(app, turn, target, speech).run(
-        question, written.body, is_new=given.is_new
-    )
+    return await _Exchange(app, turn, target, speech).run(question, written.body)
 
 
 async def count_tokens(app: App, question: Question, speech: Speech) -> Relayed:
@@ -90,20 +89,27 @@ async def count_tokens(app: App, question: Question, speech: Speech) -> Relayed:
 def _begin(app: App, caller: Caller, question: Question, view: View, model: str) -> Turn:
     reading = view.reading
     has_memory = question.has_memory and not view.is_chore
+    now_ms = app.runtime.now_ms()
     return Turn(
         # A chat that is sent again is a turn that is known; there is no answer to repeat.
         caller=replace(caller, idempotency=None),
         request_id=question.request_id,
         conversation_id=reading.conversation_id,
         key=reading.key,
-        reply_hash=reading.reply_hash,
+        reply_hashes=hashes_at(reading.reply_hash, reading, now_ms=now_ms),
         model=model,
-        started_ms=app.runtime.now_ms(),
+        started_ms=now_ms,
         is_stream=view.is_stream,
         is_recalled=has_memory and "memory:read" in caller.scopes,
         is_kept=has_memory and "memory:write" in caller.scopes,
         said=[
-            Said(app.runtime.new_id("msg"), one.hash, one.text, one.files) for one in reading.said
+            Said(
+                app.runtime.new_id("msg"),
+                hashes_at(one.hash, reading, now_ms=now_ms),
+                one.text,
+                one.files,
+            )
+            for one in reading.said
         ],
     )
 
@@ -121,10 +127,10 @@ class _Exchange:
         self._translator: StreamTranslator | None = None
         self._keep_later = run_once(app.runtime, self._keep)
 
-    async def run(self, question: Question, body: bytes, *, is_new: bool) -> Relayed:
+    async def run(self, question: Question, body: bytes) -> Relayed:
         """Ask, relay, and see to it that the turn is kept whatever happens."""
         turn, app = self._turn, self._app
-        saving = asyncio.ensure_future(self._save()) if is_new and turn.is_kept else None
+        saving = asyncio.ensure_future(self._save()) if turn.is_new and turn.is_kept else None
         answer: OutboundAnswer | None = None
         relayed: Relayed | None = None
         try:
@@ -209,7 +215,7 @@ class _Exchange:
         if not turn.said or not turn.said[-1].text:
             return
         said = turn.said[-1]
-        message_id = turn.known.get(said.hash, said.id)
+        message_id = turn.known_id(said.hashes) or said.id
         answer = await remember_now(self._app, turn.caller, text=said.text, message_id=message_id)
         saved = answer["saved"]
         assert isinstance(saved, list)

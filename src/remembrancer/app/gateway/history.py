@@ -14,6 +14,7 @@ from typing import Final
 from remembrancer.core import limits
 from remembrancer.core.chat.request import SYSTEM_ROLES, TOOL_ROLES, text_of
 from remembrancer.core.chat.shapes import Body, object_of, parts_of, string_of
+from remembrancer.core.messages import ONCE_MS
 from remembrancer.core.text.fold import clean
 from remembrancer.core.values import canonical_json
 
@@ -50,7 +51,8 @@ class Reading:
 
     *Shape:* `key` names the turn; `said` what the user said since the last answer, usually one;
     `before` the texts before it, oldest first; `is_going_on` when tool results follow; `places`
-    index and key of each message of the user's, the last ones, this turn's at their end.
+    index and key of each message of the user's, the last ones, this turn's at their end;
+    `is_opening` when nothing tells this turn from one that began another conversation alike.
     """
 
     conversation_id: str
@@ -60,6 +62,7 @@ class Reading:
     before: tuple[str, ...]
     is_going_on: bool
     places: tuple[tuple[int, str], ...]
+    is_opening: bool
 
     @property
     def message(self) -> str:
@@ -103,7 +106,20 @@ def read_history(
         before=tuple(before),
         is_going_on=bool(spoken) and spoken[-1][1].get("role") in TOOL_ROLES,
         places=tuple(places[-PLACES_MAX:]),
+        is_opening=last_answer < 0 and not _named(headers, body),
     )
+
+
+def hashes_at(hash_: str, reading: Reading, *, now_ms: int) -> tuple[str, ...]:
+    """Return the hashes that make a message the same when it is sent again, the present one first.
+
+    *Shape:* an opening is the same for one to two of ONCE_MS: said again on another day, it begins
+    another conversation. Everything later is the same for ever.
+    """
+    if not reading.is_opening:
+        return (hash_,)
+    window = now_ms // ONCE_MS
+    return _hash(hash_, str(window)), _hash(hash_, str(window - 1))
 
 
 def _is_user(message: Body) -> bool:

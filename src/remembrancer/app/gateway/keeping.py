@@ -89,7 +89,7 @@ def _messages(
     messages: list[ChatMessage] = []
     statements: list[Statement] = []
     for said in turn.said:
-        if said.hash in turn.known:
+        if not turn.is_new or turn.known_id(said.hashes) is not None:
             continue
         ids, notes = [], []
         for number, file in enumerate(said.files):
@@ -99,7 +99,9 @@ def _messages(
             ids += [artifact_id] if kept else []
         content = _stored("\n".join([part for part in (said.text, *notes) if part]))
         if content:
-            messages.append(ChatMessage(said.id, "user", content, said.hash, artifact_ids=(*ids,)))
+            messages.append(
+                ChatMessage(said.id, "user", content, said.hashes[0], artifact_ids=(*ids,))
+            )
     reply = _stored(outcome.text)
     if reply:
         messages.append(
@@ -107,7 +109,7 @@ def _messages(
                 app.runtime.new_id("msg"),
                 "assistant",
                 reply,
-                turn.reply_hash,
+                next((one for one in turn.reply_hashes if one in turn.known), turn.reply_hashes[0]),
                 turn.model,
                 not outcome.is_complete,
             )

@@ -1,8 +1,8 @@
 """The memory of one request: what its prefix and its messages are given, within a time limit.
 
-A turn that was given something keeps it: through its tool loop, when the client asks again, and in
-every later request, so that the prefix stays what it was. Nothing here can fail a chat; what had
-no part is named in the turn.
+A turn that was given something keeps it: through its tool loop and in every later request, so that
+the prefix stays what it was. Asked anew, it is recalled anew. Nothing here can fail a chat; what
+had no part is named in the turn.
 """
 
 from __future__ import annotations
@@ -65,12 +65,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a request is given. *Shape:* `blocks` turn → marked text, this turn's too; `is_new`
-    False when this turn was given the same before."""
+    """What a request is given. *Shape:* `blocks` turn → marked text, this turn's too."""
 
     boot: str = ""
     blocks: Mapping[str, str] = field(default_factory=dict)
-    is_new: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +93,9 @@ async def give(app: App, turn: Turn, asked: Asked) -> Given:
         read = _result(app, turn, reading, "memory") or _Read()
         blocks = {key: one.block for key, one in read.given.items() if one.block}
         mine = read.given.get(turn.key)
-        if mine is not None:
+        if mine is not None and asked.reading.is_going_on:
             _take(turn, mine)
-            return Given(read.boot, blocks, is_new=False)
+            return Given(read.boot, blocks)
         if recalling is None:
             recalling = asyncio.ensure_future(_recall(app, turn, asked))
             left_s = max(0.0, until - asyncio.get_running_loop().time())
@@ -107,19 +105,21 @@ async def give(app: App, turn: Turn, asked: Asked) -> Given:
         for one in (reading, recalling):
             if one is not None:
                 one.cancel()
-    _give_anew(turn, asked, recalled, read.given)
+    earlier = [one for key, one in read.given.items() if key != turn.key]
+    _give_anew(turn, asked, recalled, earlier)
     app.runtime.run_later(keep_block(app, turn))
     return Given(read.boot, {**blocks, turn.key: turn.block})
 
 
 def _take(turn: Turn, given: TurnBlock) -> None:
-    """Note in the turn what it was given before."""
+    """Note in the turn what its tool loop began with."""
+    turn.is_new = False
     turn.recall_id, turn.block, turn.memory_ids = given.recall_id, given.block, given.memory_ids
     turn.thinking = cast("Thinking", json.loads(given.thinking))
 
 
 def _give_anew(
-    turn: Turn, asked: Asked, recalled: Recalled | None, given: Mapping[str, TurnBlock]
+    turn: Turn, asked: Asked, recalled: Recalled | None, given: Sequence[TurnBlock]
 ) -> None:
     """Note in the turn what it is given; what an earlier turn shows is not shown again."""
     patch = ""
@@ -127,7 +127,7 @@ def _give_anew(
         turn.recall_id = recalled.id
         for reason in recalled.degraded:
             turn.degrade(reason)
-        earlier = {id_ for one in given.values() for id_ in one.memory_ids}
+        earlier = {id_ for one in given for id_ in one.memory_ids}
         turn.memory_ids = tuple(recalled.injected)
         if not recalled.injected or not earlier.issuperset(recalled.injected):
             patch = lines_of(recalled.patch)  # the block has a frame and a preface of its own
@@ -168,6 +168,12 @@ async def _recall(app: App, turn: Turn, asked: Asked) -> Recalled | None:
     )
 
 
+def _hashes(turn: Turn) -> list[str]:
+    """Return every hash under which something of the turn may be stored."""
+    said = [hash_ for one in turn.said for hash_ in one.hashes]
+    return [*said, *turn.reply_hashes]
+
+
 async def _read(app: App, turn: Turn, asked: Asked) -> _Read:
     namespace = turn.caller.namespace
     now_ms = app.runtime.now_ms()
@@ -175,7 +181,7 @@ async def _read(app: App, turn: Turn, asked: Asked) -> _Read:
         [
             store.get_statement(namespace, turn.conversation_id),
             store.blocks_statement(namespace, turn.conversation_id, asked.keys),
-            message_store.known_statement(namespace, [one.hash for one in turn.said]),
+            message_store.known_statement(namespace, _hashes(turn)),
             library.digest_statement(namespace),
             library.quotes_statement(namespace, before_id=None, limit=QUOTES_MAX),
             library.entries_statement(namespace),
