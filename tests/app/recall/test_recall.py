@@ -179,6 +179,7 @@ async def test_what_the_reader_has_already_is_not_brought_up_again() -> None:
     found = await shelf.recall("小雨和芒果")
     assert list(found.hits) == []
     assert {one.gate for one in found.explained} == {"in_digest", "in_precious"}
+    assert len(await shelf.texts("小雨和芒果", has_known=True)) == 2
 
 
 async def test_glossary_is_matched_literally_and_apart() -> None:

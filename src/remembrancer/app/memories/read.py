@@ -168,6 +168,8 @@ async def search_memories(app: App, caller: Caller, asked: MemorySearch) -> Answ
         used="patch" if asked.has_prompt else "nothing",
         is_search=True,
         is_filtered=asked.is_filtered,
+        # Who looks for a memory by hand wants it though the digest says the same.
+        has_known=asked.purpose == "mcp",
     )
     data: list[JSON] = [
         found_view(brief_view(hit.record, found.references), round(hit.score, SCORE_DIGITS))

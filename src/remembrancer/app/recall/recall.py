@@ -85,7 +85,8 @@ class RecallOptions(TypedDict, total=False):
     *Shape:* `turns` what was said before, oldest first; `visible` texts or ids that the request
     holds already; `limit` 1…100, by default the setting's; `min_score` 0…1 on the scale that is
     shown, beside the own gates; `used` by default the patch; `is_search` wants hits that may
-    answer, too, which the patch leaves out; `is_filtered` False wants whatever was found.
+    answer, too, which the patch leaves out; `is_filtered` False wants whatever was found,
+    `has_known` what only repeats the digest or a precious quote as well.
     """
 
     turns: Sequence[str]
@@ -98,6 +99,7 @@ class RecallOptions(TypedDict, total=False):
     used: Used
     is_search: bool
     is_filtered: bool
+    has_known: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,7 @@ class _Asking:
     purpose: Purpose
     is_search: bool
     is_filtered: bool
+    has_known: bool
     now_ms: int
     wait_ms: int
 
@@ -228,6 +231,7 @@ def _check(app: App, message: str, options: RecallOptions) -> _Asking:
         purpose=purpose,
         is_search=options.get("is_search", False),
         is_filtered=options.get("is_filtered", True),
+        has_known=options.get("has_known", False),
         now_ms=app.runtime.now_ms(),
         wait_ms=settings.recall_timeout_ms if purpose == "chat" else PATIENT_MS,
     )
@@ -320,14 +324,16 @@ def _wanted(app: App, caller: Caller, asking: _Asking, query: RecallQuery) -> Wa
 
 def _around(app: App, asking: _Asking, outcomes: Sequence[Outcome]) -> _Around:
     digest, quotes, entries, settings = outcomes
-    hits = glossary_hits(asking.message, library.entries_of(entries.rows))
-    return _Around(
-        Shown(
+    known = Shown(visible=asking.visible)
+    if not asking.has_known:
+        known = Shown(
             visible=asking.visible,
             digest=str(library.digest_of(digest.rows).get("content") or ""),
             precious=[quote.content for quote in library.quotes_of(quotes.rows)],
-        ),
-        hits,
+        )
+    return _Around(
+        known,
+        glossary_hits(asking.message, library.entries_of(entries.rows)),
         zone_of(app, item_store.settings_of(settings.rows)),
     )
 
