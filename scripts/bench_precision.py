@@ -4,7 +4,7 @@ Beliefs become memories with keys, saved and asked for through the product's use
 a tag, a scope a project, a user a namespace. What is pinned in a scope is shown there anyway, so it
 is handed to recall as visible; pinned open questions and pinned preferences that hold everywhere
 are listed apart. A case passes when everything that it asserts holds, and what may be brought up
-only is exactly what is. The set has no half to tune on, and nothing was tuned on it.
+only is exactly what is. The set has no half to tune on: no constant was fitted on it.
 """
 
 from __future__ import annotations
