@@ -25,10 +25,11 @@ BROAD_CATCHES = {
     "http/asgi.py": "ASGI outermost",
     "mcp/dispatch.py": "MCP dispatch",
     "local/jobs.py": "queue consumer",
+    "edge/queues.py": "queue consumer",
     "local/cron.py": "cron tick",
     "cli/main.py": "command line",
 }
-"""The five outer loops; each may catch everything once."""
+"""The five outer loops, the queue's once for each side; each may catch everything once."""
 
 
 def check(tree: Tree) -> Iterator[Problem]:

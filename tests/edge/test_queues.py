@@ -6,9 +6,10 @@ import json
 
 import pytest
 from tests.edge.platform import Delivered, Producer
-from tests.edge.standins import JsObject
+from tests.edge.standins import PRINTED, JsObject
 
 from remembrancer.core.errors import LimitExceeded, StoreUnavailable, UpstreamFailed
+from remembrancer.edge.logs import log_to_platform
 from remembrancer.edge.queues import RETRY_S, WorkersQueue, consume
 from remembrancer.ports.queue import JobMessage
 
@@ -70,3 +71,20 @@ async def test_each_message_has_its_own_fate() -> None:
         "ack",
     ]
     assert handled[-1] == JobMessage("index", "另一个", {"b": 1})
+
+
+async def test_defect_in_one_message_brings_back_that_one_alone() -> None:
+    PRINTED.clear()
+    log_to_platform()
+    good = Delivered({"kind": "index", "namespace": "default"})
+    defect = Delivered({"kind": "extract", "namespace": "default"}, attempts=1)
+    last = Delivered({"kind": "index", "namespace": "另一个"})
+
+    async def handle(message: JobMessage) -> None:
+        if message.kind == "extract":
+            raise KeyError("secret words")
+
+    await consume(batch_of(good, defect, last), handle)
+    assert [one.fate for one in (good, defect, last)] == ["ack", f"retry {RETRY_S[0]}", "ack"]
+    [(method, line)] = PRINTED
+    assert (method, "KeyError" in line, "secret" in line) == ("error", True, False)

@@ -71,8 +71,8 @@ async def consume(batch: JsObject, handle: Callable[[JobMessage], Awaitable[obje
     """Hand each message of a batch on, and tell the platform which are done.
 
     *Shape:* `batch` the platform's own; a message that fails comes again later, the others do not;
-    one that is none of ours is done with, and said in the log. *Promise:* never raises for one
-    message what would bring back the others.
+    one that is none of ours is done with, and said in the log. *Promise:* never raises: that would
+    bring back the others, also where one meets a defect.
     """
     for message in batch.messages:
         try:
@@ -86,7 +86,14 @@ async def consume(batch: JsObject, handle: Callable[[JobMessage], Awaitable[obje
             await handle(job)
         except RemembrancerError as error:
             logger.warning("a job from the queue failed and comes again", exc_info=error)
-            tried = int(message.attempts)
-            message.retry(delaySeconds=RETRY_S[min(tried, len(RETRY_S)) - 1])
+            _again(message)
+        except Exception as error:
+            logger.error("a job from the queue met a defect and comes again", exc_info=error)
+            _again(message)
         else:
             message.ack()
+
+
+def _again(message: JsObject) -> None:
+    tried = max(1, int(message.attempts))
+    message.retry(delaySeconds=RETRY_S[min(tried, len(RETRY_S)) - 1])
