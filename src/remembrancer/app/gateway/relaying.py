@@ -21,6 +21,9 @@ from remembrancer.ports.runtime import Runtime
 HEARD_BYTES_MAX: Final = 16 * 1024 * 1024
 """Bytes of one reply that are kept to be read; of a longer one the rest is passed on only."""
 
+_ENDS: Final = (b"data: [DONE]", b"event: message_stop")
+"""What the last piece of a whole stream holds; without it the reply is read to see."""
+
 Fault = Callable[[RemembrancerError], bytes]
 """What makes the event that reports a fault."""
 
@@ -84,7 +87,8 @@ async def pass_on(
             heard.add(piece)
             yield piece
         heard.is_ended = True
-        if not is_whole(heard.raw):
+        has_end = bool(heard.pieces) and any(end in heard.pieces[-1] for end in _ENDS)
+        if not has_end and not is_whole(heard.raw):
             heard.error = cut_off()
             yield fault(heard.error)
     except RemembrancerError as error:
