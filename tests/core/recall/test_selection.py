@@ -69,6 +69,18 @@ def test_select_keeps_one_of_equal_texts() -> None:
     assert gates(found) == {"a": None, "b": "duplicate"}
 
 
+def test_only_as_many_are_compared_as_are_wanted() -> None:
+    contenders = [contender(id_, "喜欢喝茶") for id_ in "abc"] + [contender("d", "茶", 4)]
+    shown_ = Shown(visible=["喜欢喝茶"])
+    found = select(contenders, ASKED, shown_, Bar(NOW, is_search=True, wanted=1))
+    assert gates(found) == {"d": None, "a": "visible", "b": "visible", "c": "visible"}
+    few = select(contenders, ASKED, Shown(), Bar(NOW, is_search=True, wanted=1))
+    assert [one.id for one in few] == ["a", "b", "c", "d"]
+    raw = select(contenders, ASKED, shown_, Bar(NOW, is_search=True, is_filtered=False))
+    assert [one.is_sure for one in raw][:3] == [False, False, False]
+    assert gates(raw) == dict.fromkeys("abcd")
+
+
 def test_recent_recall_only_reorders() -> None:
     recent = replace(contender("a", "a"), recalled_at=NOW - 5 * MINUTE_MS)
     found = chosen([recent, contender("b", "b")])

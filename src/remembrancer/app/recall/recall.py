@@ -153,6 +153,11 @@ class _Asking:
     now_ms: int
     wait_ms: int
 
+    def bar(self, reranked: int) -> Bar:
+        """How sure a candidate has to be, when so many are ranked again."""
+        wanted = max(self.limit, reranked)
+        return Bar(self.now_ms, self.floor, self.is_search, self.is_filtered, wanted)
+
     def left_ms(self, app: App) -> int:
         """The time that is left for a model."""
         return max(0, self.now_ms + self.wait_ms - app.runtime.now_ms())
@@ -246,7 +251,7 @@ async def _recall(
         [_contender(side) for side in found.sides],
         found.asked,
         around.shown,
-        Bar(asking.now_ms, asking.floor, asking.is_search, asking.is_filtered),
+        asking.bar(app.settings.memory_filter_max_candidates),
     )
     kept = [one for one in selected if one.gate is None]
     ranked = Reranked(kept, {})
@@ -288,7 +293,7 @@ async def _recall(
 def _hits(found: Found, best: Sequence[Selected], texts: Sequence[str]) -> list[Hit]:
     records = {side.id: side.match.record for side in found.sides}
     return [
-        Hit(records[one.id], shown(one.score), text, _layer(one))
+        Hit(records[one.id], shown(one.score), text, one.layer)
         for one, text in zip(best, texts, strict=True)
     ]
 
@@ -352,10 +357,6 @@ def _contender(side: Side) -> Contender:
     )
 
 
-def _layer(one: Selected) -> Layer:
-    return "cold" if one.contender.is_cold else "active"
-
-
 def _patch(asking: _Asking, around: _Around, hits: Sequence[Hit]) -> Patch:
     lines = [
         PatchLine(
@@ -390,7 +391,7 @@ def _explained(
             score=shown(one.score),
             gate="over_budget" if one.id in unfit else one.gate,
             rerank=reranked.get(one.id),
-            layer=_layer(one),
+            layer=one.layer,
         )
         for one in final
     ]

@@ -6,10 +6,10 @@ Reading candidates, ranking again and rendering are elsewhere. Every ring may im
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from remembrancer.core.recall.explain import Dropped
+from remembrancer.core.recall.explain import Dropped, Layer
 from remembrancer.core.recall.freshness import standing
 from remembrancer.core.recall.fusion import Asked, Candidate, Evidence, fuse
 from remembrancer.core.recall.gates import judge
@@ -20,7 +20,7 @@ LASTING: Final = frozenset({"identity", "persona", "rule", "boundary"})
 """Types that do not age. Source: those that retention never expires, and boundaries."""
 
 COMPARED_MAX: Final = 40
-"""Candidates, the surest, that are looked for in what is shown already. Our choice: four times what
+"""Candidates that are compared with what is shown already, unless told. Our choice: four times what
 is brought up."""
 
 
@@ -45,7 +45,8 @@ class Bar:
     """How sure a candidate has to be.
 
     *Shape:* `floor` 0…1, the least score that is wanted beside the own gates; `is_search` shows
-    what may answer, else only what is likely to; not `is_filtered` shows whatever was found.
+    what may answer, else only what is likely to; not `is_filtered` shows whatever was found;
+    `wanted` how many, the first, are compared with what is shown already.
     *Units:* `now_ms` milliseconds UTC.
     """
 
@@ -53,6 +54,7 @@ class Bar:
     floor: float = 0.0
     is_search: bool = False
     is_filtered: bool = True
+    wanted: int = COMPARED_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,11 @@ class Selected:
         """The item's id."""
         return self.contender.candidate.id
 
+    @property
+    def layer(self) -> Layer:
+        """Where it was found."""
+        return "cold" if self.contender.is_cold else "active"
+
 
 def select(contenders: Sequence[Contender], asked: Asked, shown: Shown, bar: Bar) -> list[Selected]:
     """Return every contender with its gate: those brought up first, by standing, then the others.
@@ -94,22 +101,15 @@ def _sifted(
     by_id = {one.candidate.id: one for one in contenders}
     fused = fuse([one.candidate for one in contenders], asked)
     asks = None if bar.is_search else asked.query.asks
-    # Comparing texts is dear, so only what would be brought up is compared.
-    likely = [
-        by_id[one.fused.candidate.id]
-        for one in judge(fused, asks=asks, limit=COMPARED_MAX)
-        if one.gate is None or (bar.is_search and one.gate == "far_below_best")
-    ]
-    visible = _repeats(likely, shown)
-    judged = judge(fused, asks=asks, visible=visible.keys(), limit=len(fused))
+    judged = judge(fused, asks=asks, limit=len(fused))
     strict = judged
     if bar.is_search:
-        strict = judge(fused, asks=asked.query.asks, visible=visible.keys(), limit=len(fused))
+        strict = judge(fused, asks=asked.query.asks, limit=len(fused))
     selected: list[Selected] = []
     for one, sure in zip(judged, strict, strict=True):
         contender = by_id[one.fused.candidate.id]
         score = one.fused.score
-        gate: Dropped | None = visible.get(contender.candidate.id, one.gate)
+        gate: Dropped | None = one.gate
         if bar.is_search and gate == "far_below_best":
             gate = None  # a list of matches has room for what is less sure
         if gate is None and score < bar.floor:
@@ -120,22 +120,40 @@ def _sifted(
         stands = _standing(contender, score, bar.now_ms)
         selected.append(Selected(contender, score, one.fused.evidence, gate, is_sure, stands))
     # A stable sort: among equals, the order of fusing.
-    return sorted(selected, key=lambda one: (one.gate is not None, -one.standing))
+    selected.sort(key=lambda one: (one.gate is not None, -one.standing))
+    return _without_repeats(selected, shown, bar)
 
 
-def _repeats(contenders: Sequence[Contender], shown: Shown) -> dict[str, Repeat]:
-    """Return which contenders only repeat what is shown, or a surer contender."""
-    repeats: dict[str, Repeat] = {}
+def _without_repeats(ordered: Sequence[Selected], shown: Shown, bar: Bar) -> list[Selected]:
+    """Drop what only repeats what is shown, or an earlier one, until enough are left.
+
+    Comparing texts is dear; those behind are not wanted anyway.
+    """
+    kept: list[Selected] = []
+    dropped: list[Selected] = []
     seen: set[str] = set()
-    for one in contenders:
-        key = fold_key(one.text)
-        where: Repeat | None = "duplicate" if key in seen else None
-        where = where or shown.holds(one.candidate.id, one.text, key)
+    for one in ordered:
+        where: Repeat | None = None
+        if one.gate is None and len(kept) < bar.wanted:
+            where = _repeat(one.contender, shown, seen)
         if where is None:
-            seen.add(key)
+            (kept if one.gate is None else dropped).append(one)
+        elif bar.is_filtered:
+            dropped.append(replace(one, gate=where, is_sure=False))
         else:
-            repeats[one.candidate.id] = where
-    return repeats
+            kept.append(replace(one, is_sure=False))
+    return [*kept, *dropped]
+
+
+def _repeat(one: Contender, shown: Shown, seen: set[str]) -> Repeat | None:
+    """Return what a contender repeats, and note its text among those seen."""
+    key = fold_key(one.text)
+    if key in seen:
+        return "duplicate"
+    where = shown.holds(one.candidate.id, one.text, key)
+    if where is None:
+        seen.add(key)
+    return where
 
 
 def _standing(contender: Contender, score: float, now_ms: int) -> float:
