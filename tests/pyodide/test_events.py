@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
-from tests.d1.bridge import D1Bridge
-from tests.pyodide.whole import EXTRACT, MODEL, RETENTION, SWEEP, Whole, serving_whole
+from tests.pyodide.whole import EXTRACT, MODEL, RETENTION, SWEEP, Whole
 
 DAY = 24 * 60
 """Minutes."""
-
-
-@pytest.fixture(scope="module")
-def served(d1_bridge: D1Bridge) -> Iterator[Whole]:
-    """One Worker for all."""
-    with serving_whole(d1_bridge) as one:
-        yield one
-
-
-@pytest.fixture
-def whole(served: Whole) -> Iterator[Whole]:
-    """It, with nothing left to do before and after."""
-    served.calm()
-    yield served
-    served.calm()
 
 
 def remember(whole: Whole, content: str) -> str:
@@ -214,6 +198,15 @@ def test_chat_without_quota_is_refused_in_the_words_of_the_platform(whole: Whole
     body = {"model": "companion", "messages": [{"role": "user", "content": "再说一次"}]}
     answer = whole.post("/v1/chat/completions", body)
     assert (answer.status_code, answer.json()["error"]["type"]) == (429, "rate_limit_error")
+
+
+def test_client_that_leaves_ends_what_the_model_was_asked(whole: Whole) -> None:
+    whole.edge.order("ai", latencyMs=20_000)
+    body = {"model": "companion", "messages": [{"role": "user", "content": "讲一个很长的故事"}]}
+    with pytest.raises(httpx.ReadTimeout):
+        whole.client.post("/v1/chat/completions", json=body, timeout=2)
+    told = whole.edge.order("ai/calls")
+    assert told["aborted"] == len(told["calls"]) >= 1
 
 
 def test_line_that_stands_for_nothing_does_nothing(whole: Whole) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 from tests.d1.bridge import D1Bridge
-from tests.pyodide.conftest import TOKEN, VARIABLES, Edge, serve
+from tests.pyodide.serving import TOKEN, VARIABLES, Edge, serve
 
 MODEL = "workers-ai/@cf/meta/llama-4-scout-17b-16e-instruct"
 """What chats and jobs ask; the stand-in answers for any."""
