@@ -70,6 +70,12 @@ async def test_query_asks_for_ids_and_scores_of_its_scope_alone() -> None:
     assert "filter" not in second
 
 
+async def test_query_without_a_namespace_does_not_look_into_everybodys() -> None:
+    index = Index()
+    assert await VectorizeIndex(index, MODEL).query(VectorScope(""), (1.0, 0.0, 0.0), top=9) == []
+    assert index.calls == []
+
+
 async def test_state_is_what_the_platform_counts() -> None:
     state = await VectorizeIndex(Index(), MODEL).describe()
     assert (state.model, state.count) == (MODEL, 41)

@@ -81,13 +81,14 @@ class VectorizeIndex:
         check_top(top)
         check_scope(scope.namespace, scope.kind, scope.project)
         check_values(values, self._model.dims)
+        if not scope.namespace:  # the platform would take it for every namespace
+            return []
         options: dict[str, object] = {
             "topK": top,
+            "namespace": scope.namespace,
             "returnValues": False,
             "returnMetadata": "none",
         }
-        if scope.namespace:
-            options["namespace"] = scope.namespace
         wanted = {"kind": scope.kind, "project": scope.project}
         narrowed = {name: value for name, value in wanted.items() if value}
         if narrowed:
