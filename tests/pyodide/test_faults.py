@@ -178,6 +178,17 @@ def test_binding_that_is_away_loses_nothing_and_stops_only_what_is_its_own(
     assert is_answered is not is_needed
 
 
+@pytest.mark.parametrize("name", [name for name in USUAL if name != "chat"])
+def test_spent_quota_stops_none_of_the_usual_requests(whole: Whole, name: str) -> None:
+    whole.edge.order("ai", code=3036)
+    mark = next(MARKS)
+    answer = USUAL[name].ask(whole, mark, {})
+    assert is_ours(answer)
+    assert ("embedding_quota" in answer.text) is (name in {"search", "recall"})
+    if USUAL[name].is_write:
+        assert copies_of(whole, mark) == 1
+
+
 @pytest.mark.parametrize(
     ("kind", "reason"), [("vectors", "vectors_failed"), ("ai", "embedding_failed")]
 )

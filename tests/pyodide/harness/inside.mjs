@@ -5,6 +5,7 @@
 
 import { join } from "node:path";
 import { bindings } from "./platform.mjs";
+import { VectorizeIndexImpl } from "./vectors.mjs";
 import { copyFolder, startPython, wordsOf } from "./python.mjs";
 
 const given = JSON.parse(process.argv[2]);
@@ -19,6 +20,7 @@ const run = async () => {
   const { env, wires } = bindings({ url: given.url, queue });
   py.registerJsModule("_harness", {
     queue: () => env,
+    freshIndex: (dimensions) => ({ VECTORS: new VectorizeIndexImpl(wires.faults, dimensions) }),
     delivered: async () => JSON.stringify((await wires.ask("/queue", { queue })).value),
     freshDatabase: () => bindings({ url: given.url, database: given.databases.pop() }).env,
     freshNamespace: () => bindings({ url: given.url, namespace: given.namespaces.pop() }).env,

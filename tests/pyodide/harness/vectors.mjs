@@ -25,9 +25,9 @@ const checkId = (id) => {
   if (size < 1 || size > ID_BYTES_MAX) refuse(40008, `id is too long; max is ${ID_BYTES_MAX} bytes`);
 };
 
-const checkValues = (values) => {
-  if (!Array.isArray(values) || values.length !== DIMENSIONS) {
-    refuse(40012, `expected ${DIMENSIONS} dimensions, and got ${values?.length} dimensions`);
+const checkValues = (values, dimensions) => {
+  if (!Array.isArray(values) || values.length !== dimensions) {
+    refuse(40012, `expected ${dimensions} dimensions, and got ${values?.length} dimensions`);
   }
   if (!values.every(Number.isFinite)) refuse(40012, "a value is not a finite number");
 };
@@ -37,9 +37,9 @@ const checkCount = (given, most) => {
   if (given.length > most) refuse(40007, `too many: ${given.length}; max is ${most}`);
 };
 
-const checkVector = ({ id, values, namespace = "", metadata = {} }) => {
+const checkVector = ({ id, values, namespace = "", metadata = {} }, dimensions) => {
   checkId(id);
-  checkValues(values);
+  checkValues(values, dimensions);
   if (bytesOf(namespace).length > NAMESPACE_BYTES_MAX) refuse(40013, "namespace is too long");
   if (bytesOf(JSON.stringify(metadata)).length > METADATA_BYTES_MAX) {
     refuse(40014, "metadata is too large");
@@ -69,7 +69,7 @@ const passes = (metadata, filter) =>
 
 const cosine = (one, other) => {
   let [product, first, second] = [0, 0, 0];
-  for (let index = 0; index < DIMENSIONS; index += 1) {
+  for (let index = 0; index < one.length; index += 1) {
     product += one[index] * other[index];
     first += one[index] ** 2;
     second += other[index] ** 2;
@@ -79,13 +79,15 @@ const cosine = (one, other) => {
 
 export class VectorizeIndexImpl {
   #faults;
+  #dimensions;
   #visible = new Map();
   #pending = [];
   #mutations = 0;
   lagMs = 0;
 
-  constructor(faults) {
+  constructor(faults, dimensions = DIMENSIONS) {
     this.#faults = faults;
+    this.#dimensions = dimensions;
   }
 
   /** How many vectors can be seen. */
@@ -102,7 +104,7 @@ export class VectorizeIndexImpl {
   upsert(vectors) {
     return this.#faults.pass("vectors", async () => {
       checkCount(vectors, WRITTEN_MAX);
-      vectors.forEach(checkVector);
+      for (const vector of vectors) checkVector(vector, this.#dimensions);
       const kept = structuredClone(vectors);
       return this.#mutate(() => {
         for (const vector of kept) this.#visible.set(vector.id, vector);
@@ -134,7 +136,7 @@ export class VectorizeIndexImpl {
   query(vector, options = {}) {
     return this.#faults.pass("vectors", async () => {
       const { topK = 5, namespace, filter = {}, returnValues, returnMetadata } = options;
-      checkValues(vector);
+      checkValues(vector, this.#dimensions);
       const hasDetails = returnValues === true || ![undefined, "none", false].includes(returnMetadata);
       const most = hasDetails ? TOP_MAX_WITH_DETAILS : TOP_MAX;
       if (!Number.isInteger(topK) || topK < 1 || topK > most) {
@@ -156,7 +158,7 @@ export class VectorizeIndexImpl {
     return this.#faults.pass("vectors", async () => {
       this.#catchUp();
       return {
-        dimensions: DIMENSIONS,
+        dimensions: this.#dimensions,
         vectorCount: this.#visible.size,
         processedUpToDatetime: Date.now(),
         processedUpToMutation: this.#mutationId(this.#mutations - this.#pending.length),
