@@ -8,10 +8,10 @@ the cron finds what is left.
 from __future__ import annotations
 
 import logging
+from importlib import import_module
 from typing import Final
 
 from remembrancer.app.state import App
-from remembrancer.app.vectors.index import DRAIN_ROWS, drain_outbox
 from remembrancer.app.vectors.indexing import TELL_DELAY_S
 from remembrancer.core.errors import LimitExceeded, PlatformError
 from remembrancer.ports.queue import JobMessage, JobQueue
@@ -36,11 +36,13 @@ def index_soon(app: App, namespace: str) -> None:
 
 async def run_waiting(app: App) -> None:
     """Drain every namespace that has asked, each until nothing more can be done now."""
+    # Every write imports this module, and few isolates of the edge ever drain.
+    index = import_module("remembrancer.app.vectors.index")
     try:
         await _rest(app)
         while (namespace := app.indexing.take(app.runtime.now_ms())) is not None:
             while app.indexing.go_on(app.runtime.now_ms()):
-                done = await drain_outbox(app, namespace=namespace, limit=DRAIN_ROWS)
+                done = await index.drain_outbox(app, namespace=namespace, limit=index.DRAIN_ROWS)
                 if not done["left"] or not (done["embedded"] or done["deleted"]):
                     break
             await _rest(app)
