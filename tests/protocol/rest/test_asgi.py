@@ -172,7 +172,7 @@ async def test_log_counts_queries_and_statements(caplog: pytest.LogCaptureFixtur
     async with serve().client() as client:
         await client.get("/health")
     [line] = _lines(caplog, "request")
-    assert (line["queries"], line["statements"], line["status"]) == (1, 2, 200)
+    assert (line["queries"], line["statements"], line["status"]) == (1, 6, 200)
 
 
 @pytest.mark.parametrize("method", ["TRACE", "FOO", "POST"])

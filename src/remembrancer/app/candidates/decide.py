@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final, TypedDict, cast
 
 from remembrancer.app.candidates.queue import Scene, look
-from remembrancer.app.commit import Answer, Plan, write_in_turn
+from remembrancer.app.commit import Answer, Plan, write, write_in_turn
 from remembrancer.app.items.inputs import ItemInput
 from remembrancer.app.memories.replacing import Place, plan_replacing
 from remembrancer.app.memories.save import (
@@ -149,6 +149,17 @@ async def decide_candidates(
         raise LimitExceeded(
             f"{len(decisions)} decisions", hint=f"at most {DECISIONS_MAX}", field="decisions"
         )
+
+    async def decide() -> Plan:
+        return Plan(await _decide_each(app, caller, decisions), app.runtime.now_ms())
+
+    # Each decision is a batch of its own; the call's answer is kept after the last.
+    return await write(app, caller, decide)
+
+
+async def _decide_each(
+    app: App, caller: Caller, decisions: Sequence[tuple[str, str, Decision]]
+) -> Answer:
     results: list[JSON] = []
     failed = 0
     for candidate_id, action, decision in decisions:
