@@ -248,6 +248,7 @@ def make_app(upstream: Upstream) -> Starlette:
         try:
             for number, piece in enumerate(events):
                 if number == 3 and "breaks" in model:
+                    await asyncio.sleep(0.1)  # a reset overtakes what was not read yet
                     raise ConnectionResetError("the mock breaks off on purpose")
                 if number == 3 and "silent-end" in model:
                     return
