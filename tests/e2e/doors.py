@@ -25,6 +25,8 @@ OK = "ok"
 """What a door says when nothing is wrong."""
 TOUCHED_BY_USE = ("key_use", "item_use", "recalls")
 """Tables that count uses, and so change when somebody knocks."""
+BEHIND = ("vector_outbox", "vector_rows", "vector_models", "job_states", "job_runs")
+"""Tables of the work that a server does behind its answers, at moments of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +177,7 @@ class Doors:
         """Every row of every table that use alone does not change."""
         with closing(sqlite3.connect(self.launcher.data / "remembrancer.db")) as database:
             tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-            names = [name for (name,) in tables if name not in TOUCHED_BY_USE]
+            names = [name for (name,) in tables if name not in (*TOUCHED_BY_USE, *BEHIND)]
             return {
                 name: sorted(map(repr, database.execute(f'SELECT * FROM "{name}"')))
                 for name in names
