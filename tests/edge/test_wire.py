@@ -17,6 +17,7 @@ from tests.edge.platform import Ai, Delivered, Index, Producer
 from tests.edge.standins import PRINTED, Answer, Body, Context, JsException, Request, Response
 
 from remembrancer.app.jobs.catalogue import JOBS
+from remembrancer.core.errors import RemembrancerError
 from remembrancer.edge import wire
 from remembrancer.edge.wire import Isolate
 from worker import Default
@@ -172,6 +173,19 @@ async def test_line_of_the_schedule_leaves_a_message_for_every_namespace() -> No
         await Default(context, env).scheduled(SimpleNamespace(cron="0 */4 * * *"), env, context)
     await context.settle()
     assert [[one.body.kind for one in batch] for batch in env.JOBS.batches] == [["extract"]]
+
+
+async def test_failing_schedule_is_told_without_the_databases_words() -> None:
+    def fail(_: int) -> None:
+        raise JsException("D1_ERROR: near 'secret words': overloaded")
+
+    env, isolate = everything_bound(DB=D1(fail=fail)), Isolate()
+    PRINTED.clear()
+    with pytest.raises(RemembrancerError) as caught:
+        await isolate.scheduled(env, Context(), "0 */4 * * *")
+    assert caught.value.__suppress_context__ and caught.value.__cause__ is None
+    assert [json.loads(line)["event"] for _, line in PRINTED] == ["defect"]
+    assert "secret words" not in PRINTED[0][1]
 
 
 async def test_spent_quota_of_models_keeps_the_vectors_waiting_and_nothing_fails() -> None:

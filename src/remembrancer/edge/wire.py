@@ -104,7 +104,11 @@ class Isolate:
         app = self._composed(env)
         schedule = import_module("remembrancer.app.jobs.schedule")
         with serving(context):
-            await schedule.run_line(app, cron)
+            try:
+                await schedule.run_line(app, cron)
+            except RemembrancerError as error:
+                log_defect(error, self._runtime.new_id("run"))
+                raise error from None  # the platform logs all it hears, the database's words too
 
     def _composed(self, env: JsObject) -> App:
         if self._app is None:
