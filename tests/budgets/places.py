@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -71,7 +72,9 @@ async def make_place(sql: SqlStore, count: int) -> Place:
     """Seed a migrated, empty database."""
     seeded = await seed(sql, count)
     counts = Counts()
-    return Place(Bench(sql=CountingStore(sql, counts)), seeded, counts)
+    # Causes of its own: undoing a command takes back all that has its cause, the seeds' included.
+    bench = Bench(sql=CountingStore(sql, counts), causes=itertools.count(1_000_000))
+    return Place(bench, seeded, counts)
 
 
 async def measure(place: Place, operation: Operation) -> Cost:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from tests.budgets.operations import DESIGNED, OWN, Budget
+from tests.budgets.operations import DESIGNED, OWN
 from tests.budgets.places import Cost, Place, make_place, measure
 from tests.d1.bridge import D1Bridge
 
@@ -36,18 +36,11 @@ def costs(places: dict[int, Place]) -> dict[str, dict[int, Cost]]:
 
     async def measured() -> dict[str, dict[int, Cost]]:
         return {
-            name: {count: await usual(place, budget) for count, place in places.items()}
+            name: {count: await measure(place, budget.run) for count, place in places.items()}
             for name, budget in BUDGETS.items()
         }
 
     return asyncio.run(measured())
-
-
-async def usual(place: Place, budget: Budget) -> Cost:
-    """What an operation costs. Every sixteenth write or so the index of words joins its segments,
-    which is no operation's own cost: one that writes too much is measured once more."""
-    cost = await measure(place, budget.run)
-    return cost if cost.written <= budget.written else await measure(place, budget.run)
 
 
 @pytest.mark.parametrize("name", BUDGETS)
