@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 from mcp import Client, StdioServerParameters
@@ -54,6 +55,15 @@ def test_stdio_server_answers_what_was_asked_and_exits_at_the_end_of_input() -> 
     assert answered == {"jsonrpc": "2.0", "id": "一", "result": {}}
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """What runs in a shell's background ignores interrupts, and so would a program it starts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_stdio_server_that_is_interrupted_while_it_waits_ends_cleanly() -> None:
     with subprocess.Popen(
         [sys.executable, *COMMAND],
