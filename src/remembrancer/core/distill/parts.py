@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from remembrancer.core.distill.nights import Change, Night, Proposal
 from remembrancer.core.values import JSON
@@ -100,7 +101,7 @@ def _proposal(value: JSON) -> Proposal:
 
 def _change(value: JSON) -> Change:
     assert value in ("merge", "replace", "retire", "conflict")
-    return value  # type: ignore[return-value]  # one of the four
+    return cast(Change, value)
 
 
 def _pairs(value: JSON) -> list[tuple[str, str]]:
