@@ -8,6 +8,7 @@ from remembrancer.app.context.cache import FirstLevel
 from remembrancer.app.settings import Settings
 from remembrancer.app.turnstile import Turnstile
 from remembrancer.app.vectors.indexing import Indexing
+from remembrancer.ports.assets import Assets
 from remembrancer.ports.kv import KeyValue
 from remembrancer.ports.models import ChatModel, Embedder, Reranker
 from remembrancer.ports.outbound import Outbound
@@ -26,7 +27,7 @@ class App:
     the bundle cache).
     *Shape:* what a deployment may do without is None there: `embedder` and `vectors` (then search
     is by words), `embedder_next` and `vectors_next` (but while another model's index is made),
-    `reranker`, `chat`, `outbound` and `queue`. `embedder` is of the model that `vectors` holds.
+    `reranker`, `chat`, `outbound`, `queue` and `assets` (the panel's files). `embedder` is of the model that `vectors` holds.
     """
 
     sql: SqlStore
@@ -44,3 +45,4 @@ class App:
     chat: ChatModel | None = None
     outbound: Outbound | None = None
     queue: JobQueue | None = None
+    assets: Assets | None = None
