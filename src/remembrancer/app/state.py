@@ -27,7 +27,8 @@ class App:
     the bundle cache).
     *Shape:* what a deployment may do without is None there: `embedder` and `vectors` (then search
     is by words), `embedder_next` and `vectors_next` (but while another model's index is made),
-    `reranker`, `chat`, `outbound`, `queue` and `assets` (the panel's files). `embedder` is of the model that `vectors` holds.
+    `reranker`, `chat`, `outbound`, `queue` and `assets` (the panel's files). `embedder` is of the
+    model that `vectors` holds.
     """
 
     sql: SqlStore
