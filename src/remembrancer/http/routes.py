@@ -18,6 +18,10 @@ AREAS: Final = (
     Area("remembrancer.http.health", ("/", "/health", "/favicon.ico")),
     Area("remembrancer.http.openapi", ("/openapi.json",)),
     Area("remembrancer.http.docs", ("/docs",)),
+    Area(
+        "remembrancer.http.admin",
+        ("/admin", "/memory-admin", "/admin/{path:path}", "/memory-admin/{path:path}"),
+    ),
     _rest("items", "/v1/items", "/v1/capture", "/v1/items/delete", "/v1/items/{item_id}"),
     _rest(
         "item_states",

@@ -20,6 +20,7 @@ from remembrancer.core.access.profiles import DEFAULT_NAMESPACE, OWNER_KEY
 from remembrancer.core.ids import Namespace
 from remembrancer.core.values import Caller
 from remembrancer.local import transfer as transfer
+from remembrancer.local.assets import LocalAssets
 from remembrancer.local.checkup import examine as examine
 from remembrancer.local.folder import DATA_VARIABLE, DataFolder, find_folder
 from remembrancer.local.folder import environment as environment
@@ -109,7 +110,7 @@ def make_asgi(local: LocalApp) -> ASGIApp:
     """Return the ASGI app of every route, MCP's included."""
     from remembrancer.http.asgi import create_asgi
 
-    return create_asgi(local.app, routes=_routes())
+    return create_asgi(replace(local.app, assets=LocalAssets()), routes=_routes())
 
 
 @cache
@@ -141,10 +142,8 @@ async def serve_stdio(local: LocalApp, namespace: str | None, tools: str | None)
     from remembrancer.mcp.stdio import serve_lines
 
     toolsets = parse_toolsets(tools)
-    lines, write = standard_lines()
     await serve_lines(
-        lines,
-        write,
+        *standard_lines(),
         server=_mcp_server(),
         new_call=lambda: Call(local.app, local.owner(namespace), toolsets),
     )

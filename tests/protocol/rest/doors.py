@@ -14,6 +14,7 @@ from remembrancer.app.state import App
 from remembrancer.http.asgi import create_asgi
 from remembrancer.http.route_table import AnyRoute, Area
 from remembrancer.http.routes import AREAS
+from remembrancer.ports.assets import Assets
 from remembrancer.ports.sql import SqlStore
 from remembrancer.testing.kv import MemoryKeyValue
 from remembrancer.testing.runtime import FixedRuntime
@@ -59,6 +60,7 @@ def serve(
     *,
     routes: Iterable[AnyRoute | Area] = AREAS,
     sql: SqlStore | None = None,
+    assets: Assets | None = None,
 ) -> Served:
     """An app with every environment key set; `environ` adds to or overrides them."""
     runtime = FixedRuntime()
@@ -68,6 +70,7 @@ def serve(
         kv=kv,
         runtime=runtime,
         settings=load_settings({**KEYS, **(environ or {})}),
+        assets=assets,
     )
     return Served(app, create_asgi(app, routes=routes), runtime, kv)
 
