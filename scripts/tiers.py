@@ -73,11 +73,14 @@ class Count:
     passed: int = 0
     failed: int = 0
     skipped: int = 0
+    left: int = 0
+    """What a near run leaves for `all`."""
 
     def add(self, other: Count) -> None:
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
+        self.left += other.left
 
     @property
     def is_good(self) -> bool:
@@ -100,31 +103,42 @@ def read_report(path: Path, exit_code: int) -> Count:
     return count
 
 
-def run_tier(tier: Tier, options: Sequence[str], *, scratch: Path) -> Count:
-    """Runs one tier's tests, their output going straight to the terminal."""
+def run_tier(tier: Tier, options: Sequence[str], *, scratch: Path, is_near: bool = False) -> Count:
+    """Runs one tier's tests, their output going straight to the terminal.
+
+    A near run leaves those marked `long`; tests/conftest.py writes down how many.
+    """
     report = scratch / f"{tier.name}.xml"
     command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", tier.folder]
     if tier.workers > 1:
         command += ["-n", str(tier.workers), "--dist", "loadfile"]
     # One order of sets in every worker: a set in a test's id must not differ between them.
     fixed = {"COVERAGE_FILE": str(scratch / f".coverage.{tier.name}"), "PYTHONHASHSEED": "0"}
-    environment = {**os.environ, **fixed}
+    left = scratch / f"{tier.name}.left"
+    environment = {**os.environ, **fixed, **({"TESTS_LEFT": str(left)} if is_near else {})}
     done = subprocess.run([*command, *options], cwd=ROOT, env=environment, check=False)
-    return read_report(report, done.returncode)
+    count = read_report(report, done.returncode)
+    count.left = int(left.read_text(encoding="utf-8")) if left.exists() else 0
+    return count
 
 
-def run_tiers(tiers: Sequence[Tier], options: Sequence[str], *, scratch: Path) -> Count:
+def run_tiers(
+    tiers: Sequence[Tier], options: Sequence[str], *, scratch: Path, is_near: bool = False
+) -> Count:
     """Runs the tiers in order and prints a line before and after each."""
     total = Count()
     summary = []
     for tier in tiers:
         print(f"\n== {tier.name}: {tier.purpose} (about {tier.seconds} s)", flush=True)
         started = time.monotonic()
-        count = run_tier(tier, options, scratch=scratch)
-        summary.append(f"{tier.name:<9} {count}  ({time.monotonic() - started:.1f} s)")
+        count = run_tier(tier, options, scratch=scratch, is_near=is_near)
+        left = f", {count.left} left for all" * (count.left > 0)
+        summary.append(f"{tier.name:<9} {count}{left}  ({time.monotonic() - started:.1f} s)")
         total.add(count)
     print("\n== summary")
     print("\n".join(summary))
+    if total.left:
+        print(f"{total.left} tests of full matrices are left for: scripts/test all")
     return total
 
 
@@ -160,7 +174,12 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         options += COVERAGE * chosen.coverage
-        total = run_tiers([known[name] for name in names], options, scratch=scratch)
+        total = run_tiers(
+            [known[name] for name in names],
+            options,
+            scratch=scratch,
+            is_near=not chosen.tiers,
+        )
         if chosen.coverage:
             report_coverage(scratch)
     print(f"\n{total}", flush=True)

@@ -1,4 +1,4 @@
-"""What every test shares: async tests without a plugin, and hypothesis profiles.
+"""What every test shares: async tests without a plugin, hypothesis profiles, near and full runs.
 
 Fixtures of the domain are not here; builders live in their own modules.
 """
@@ -19,6 +19,10 @@ from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 """The repository; tests that read its files start here."""
+
+LEFT = os.environ.get("TESTS_LEFT")
+"""Where a near run (`scripts/test` without a name) writes how many `long` tests it leaves; unset in
+every other run, which runs them all."""
 
 settings.register_profile(
     "default",
@@ -76,6 +80,17 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     wanted = inspect.signature(function).parameters
     _run(function(**{name: pyfuncitem.funcargs[name] for name in wanted}))
     return True
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves the `long` tests out of a near run and says how many of the chosen ones those are."""
+    if LEFT is None:
+        return
+    left = [item for item in items if item.get_closest_marker("long")]
+    items[:] = [item for item in items if not item.get_closest_marker("long")]
+    config.hook.pytest_deselected(items=left)
+    Path(LEFT).write_text(str(len(left)), encoding="utf-8")
 
 
 @pytest.fixture

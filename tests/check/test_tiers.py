@@ -45,6 +45,17 @@ async def test_property_fails(number):
 """
 
 
+LONG_TESTS = """
+import pytest
+
+def test_short(): pass
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", [1, 2])
+def test_long(number): pass
+"""
+
+
 @pytest.fixture
 def small(write_tree: Writer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     """Runs the runner over a small tree of tests in place of the repository's."""
@@ -119,6 +130,25 @@ def test_run_of_one_tier_leaves_the_others_alone(
     assert capfd.readouterr().out.splitlines()[-1] == "1 passed, 0 failed, 0 skipped"
 
 
+def test_near_run_leaves_long_tests_and_says_how_many(
+    small: Callable[..., int], root: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    files = {
+        "tests/conftest.py": (root / "tests" / "conftest.py").read_text(encoding="utf-8"),
+        "tests/core/test_a.py": LONG_TESTS,
+    }
+    assert small(files) == 0
+    near = capfd.readouterr().out.splitlines()
+    assert any(line.startswith("core ") and "2 left for all" in line for line in near)
+    assert "2 tests of full matrices are left for: scripts/test all" in near
+    assert near[-1] == "1 passed, 0 failed, 0 skipped"
+    for name in ("core", "all"):
+        assert small(files, name) == 0
+        full = capfd.readouterr().out
+        assert full.splitlines()[-1] == "3 passed, 0 failed, 0 skipped"
+        assert "left for" not in full
+
+
 def test_run_with_unknown_tier_names_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         tiers.main(["everything"])
@@ -159,8 +189,10 @@ def test_far_tiers_run_when_named_or_all_and_not_by_default(
     monkeypatch.setattr(tiers, "ROOT", write_tree({f"tests/{name}/x.py": "" for name in folders}))
     ran: list[list[str]] = []
 
-    def note(chosen: list[tiers.Tier], options: object, *, scratch: Path) -> tiers.Count:
-        del options, scratch
+    def note(
+        chosen: list[tiers.Tier], options: object, *, scratch: Path, is_near: bool
+    ) -> tiers.Count:
+        del options, scratch, is_near
         ran.append([tier.name for tier in chosen])
         return tiers.Count(passed=1)
 
