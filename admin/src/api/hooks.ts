@@ -1,0 +1,114 @@
+// Asking for data from a component: one answer, or pages of a list.
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { ApiError, call, type Query } from "./client";
+
+export interface Loaded<T> {
+  data: T | null;
+  error: ApiError | null;
+  isLoading: boolean;
+  reload: () => void;
+}
+
+/** Ask for `path` when shown and whenever path or query change; null asks for nothing. */
+export function useLoad<T>(path: string | null, query?: Query): Loaded<T> {
+  const [data, setData] = useState<T | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isLoading, setLoading] = useState(path !== null);
+  const [round, setRound] = useState(0);
+  const asked = JSON.stringify([path, query ?? null]);
+  const shown = useRef(asked);
+  useEffect(() => {
+    if (path === null) return;
+    const stop = new AbortController();
+    // Another question's answer is not shown under this one; a reload keeps what is there.
+    if (shown.current !== asked) setData(null);
+    shown.current = asked;
+    setLoading(true);
+    call<T>("GET", path, { query: query ?? {}, signal: stop.signal })
+      .then((answer) => {
+        setData(answer);
+        setError(null);
+        setLoading(false);
+      })
+      .catch((failure: unknown) => {
+        if (stop.signal.aborted) return;
+        setError(errorOf(failure));
+        setLoading(false);
+      });
+    return () => stop.abort();
+  }, [asked, round]);
+  const reload = useCallback(() => setRound((before) => before + 1), []);
+  return { data, error, isLoading, reload };
+}
+
+export interface Pages<T> {
+  rows: T[];
+  error: ApiError | null;
+  isLoading: boolean;
+  hasMore: boolean;
+  more: () => void;
+  reload: () => void;
+}
+
+/** What a page of a list looks like at a route: which field has the rows, where the cursor is. */
+export interface PageForm<T> {
+  rows: (answer: never) => T[];
+  cursor: (answer: never) => string | null;
+}
+
+/** The form of most lists: rows under a name of their own, `next_cursor` beside them. */
+export function rowsUnder<T>(name: string): PageForm<T> {
+  return {
+    rows: (answer: Record<string, T[]>) => answer[name] ?? [],
+    cursor: (answer: { next_cursor: string | null }) => answer.next_cursor,
+  };
+}
+
+/** A list by pages: the first one when shown, the next when `more` is called. */
+export function usePages<T>(path: string | null, form: PageForm<T>, query: Query = {}): Pages<T> {
+  const [rows, setRows] = useState<T[]>([]);
+  const [cursor, setCursor] = useState<string | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isLoading, setLoading] = useState(path !== null);
+  const [round, setRound] = useState(0);
+  const asked = JSON.stringify([path, query]);
+  const shown = useRef(asked);
+  const running = useRef<AbortController | null>(null);
+
+  const load = (from: string | null) => {
+    if (path === null) return;
+    running.current?.abort();
+    const stop = new AbortController();
+    running.current = stop;
+    setLoading(true);
+    call<never>("GET", path, { query: { ...query, cursor: from }, signal: stop.signal })
+      .then((answer) => {
+        const page = form.rows(answer);
+        setRows((before) => (from === null ? page : [...before, ...page]));
+        setCursor(form.cursor(answer));
+        setError(null);
+        setLoading(false);
+      })
+      .catch((failure: unknown) => {
+        if (stop.signal.aborted) return;
+        setError(errorOf(failure));
+        setLoading(false);
+      });
+  };
+
+  useEffect(() => {
+    if (shown.current !== asked) setRows([]);
+    shown.current = asked;
+    load(null);
+    return () => running.current?.abort();
+  }, [asked, round]);
+  const reload = useCallback(() => setRound((before) => before + 1), []);
+  const more = () => load(cursor);
+  return { rows, error, isLoading, hasMore: cursor !== null, more, reload };
+}
+
+/** Anything thrown as an ApiError; what is not the server's refusal is a defect of the panel. */
+export function errorOf(failure: unknown): ApiError {
+  if (failure instanceof ApiError) return failure;
+  return new ApiError(0, "panel_defect", String(failure), null, null);
+}

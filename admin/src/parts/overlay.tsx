@@ -1,0 +1,136 @@
+// What lies above the page: dialogs, the question before something is taken away, short messages.
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useWords } from "../words";
+import { common } from "../words/common";
+
+interface Question {
+  title: string;
+  body: ComponentChildren;
+  action: string;
+  isDangerous?: boolean;
+}
+
+interface Message {
+  id: number;
+  text: string;
+  isError: boolean;
+  action: { label: string; run: () => void } | null;
+}
+
+const MESSAGE_MS = 6000;
+let showQuestion: ((question: Question, answer: (yes: boolean) => void) => void) | null = null;
+let showMessage: ((message: Omit<Message, "id">) => void) | null = null;
+
+/** Ask before something happens; the action's label says what will, such as "Delete". */
+export function confirm(question: Question): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (showQuestion === null) resolve(false);
+    else showQuestion(question, resolve);
+  });
+}
+
+/** Say briefly what happened, perhaps with a way back. */
+export function toast(text: string, action: Message["action"] = null, isError = false): void {
+  showMessage?.({ text, action, isError });
+}
+
+export function Dialog(props: {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+  isWide?: boolean;
+}) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const t = useWords(common);
+  useEffect(() => {
+    const dialog = ref.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={ref}
+      class={props.isWide ? "dialog wide" : "dialog"}
+      aria-label={props.title}
+      onCancel={(event) => {
+        event.preventDefault();
+        props.onClose();
+      }}
+    >
+      <header class="dialog-head">
+        <h2>{props.title}</h2>
+        <button type="button" class="quiet" aria-label={t.close} onClick={props.onClose}>
+          ✕
+        </button>
+      </header>
+      <div class="dialog-body">{props.children}</div>
+    </dialog>
+  );
+}
+
+/** Where questions and messages appear; once, at the end of the page. */
+export function Overlay() {
+  const t = useWords(common);
+  const [asked, setAsked] = useState<{ question: Question; answer: (yes: boolean) => void }>();
+  const [messages, setMessages] = useState<Message[]>([]);
+  const count = useRef(0);
+  useEffect(() => {
+    showQuestion = (question, answer) => setAsked({ question, answer });
+    showMessage = (message) => {
+      count.current += 1;
+      const id = count.current;
+      setMessages((before) => [...before.slice(-2), { ...message, id }]);
+      setTimeout(() => drop(id), MESSAGE_MS);
+    };
+    return () => {
+      showQuestion = null;
+      showMessage = null;
+    };
+  }, []);
+  const drop = (id: number) => setMessages((before) => before.filter((each) => each.id !== id));
+  const answer = (yes: boolean) => {
+    asked?.answer(yes);
+    setAsked(undefined);
+  };
+  return (
+    <>
+      {asked && (
+        <Dialog title={asked.question.title} onClose={() => answer(false)}>
+          <div class="question">{asked.question.body}</div>
+          <footer class="actions">
+            <button type="button" onClick={() => answer(false)}>
+              {t.cancel}
+            </button>
+            <button
+              type="button"
+              class={asked.question.isDangerous ? "danger" : "primary"}
+              onClick={() => answer(true)}
+            >
+              {asked.question.action}
+            </button>
+          </footer>
+        </Dialog>
+      )}
+      <div class="toasts" role="status">
+        {messages.map((each) => (
+          <p key={each.id} class={each.isError ? "toast error" : "toast"}>
+            <span>{each.text}</span>
+            {each.action && (
+              <button
+                type="button"
+                class="quiet"
+                onClick={() => {
+                  each.action?.run();
+                  drop(each.id);
+                }}
+              >
+                {each.action.label}
+              </button>
+            )}
+          </p>
+        ))}
+      </div>
+    </>
+  );
+}

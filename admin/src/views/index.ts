@@ -1,0 +1,18 @@
+// Every view of the panel, in the order of the menu; its code is loaded when it is opened.
+import type { ComponentType } from "preact";
+import type { Route } from "../router";
+import type { common } from "../words/common";
+
+export interface ViewProps {
+  route: Route;
+}
+
+type Module = { default: ComponentType<ViewProps> };
+
+export interface View {
+  /** Its name in the address, and of its label in `words/common`. */
+  name: keyof typeof common.en.nav;
+  load: () => Promise<Module>;
+}
+
+export const VIEWS: View[] = [{ name: "projects", load: () => import("./projects") }];
