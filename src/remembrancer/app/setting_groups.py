@@ -315,6 +315,12 @@ class DistillSettings(BaseModel):
         le=3_650,
         description="Days that messages are kept, and until extraction has passed.",
     )
+    skipped_keep_days: int = Field(
+        30,
+        ge=1,
+        le=3_650,
+        description="Days that a message which the model refused waits for a person.",
+    )
     usage_keep_days: int = Field(
         30, ge=1, le=3_650, description="Days that rows of usage and of jobs are kept."
     )

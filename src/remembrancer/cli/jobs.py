@@ -38,9 +38,10 @@ RUN_S_MAX: Final = 3_600.0
 LOOK_S: Final = 1.0
 """Seconds between two looks at a run that is watched. Our choice."""
 
-jobs = group("Jobs: list, run, show, undo, pause, resume, preview.")
+jobs = group("Jobs: list, run, show, undo, pause, resume, preview; what a model refused.")
 
 Name = Annotated[str, typer.Argument(metavar="JOB", help="extract, dream, retention or index.")]
+MessageId = Annotated[str, typer.Argument(metavar="MESSAGE", help="The message's id, `msg_…`.")]
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id, `run_…`.")]
 
 
@@ -48,20 +49,11 @@ def list_jobs(place: Place) -> None:
     """List the jobs: when each is due, how its last run went, what waits for it."""
     from remembrancer.app.jobs import listing
 
-    answer = finish(_ask(place, listing.list_jobs, ("GET", "/v1/jobs", None)))
-    if place.is_json:
-        print_json(answer)
+    answer = _answer(place, listing.list_jobs, ("GET", "/v1/jobs"))
+    if answer is None:
         return
-    columns = (
-        Column("job", whole=True),
-        Column("status", whole=True),
-        Column("next due", whole=True),
-        Column("last success", whole=True),
-        Column("last run", whole=True),
-        Column("waits"),
-    )
-    print_table(
-        columns,
+    _print_timed(
+        ("job", "status", "next due", "last success", "last run", "waits"),
         [
             [
                 words(job, "name"),
@@ -74,7 +66,6 @@ def list_jobs(place: Place) -> None:
             for job in rows(answer, "jobs")
         ],
     )
-    print_line("Times are in UTC.")
 
 
 def _outcome(run: Answer) -> str:
@@ -108,6 +99,10 @@ def run_job(
     if place.is_json:
         print_json(answer)
         return
+    _print_ran(answer)
+
+
+def _print_ran(answer: Answer) -> None:
     print_line(f"{words(answer, 'job')}: {words(answer, 'status')}  {words(answer, 'run_id')}")
     print_fields([(each, words(part(answer, "counts"), each)) for each in part(answer, "counts")])
     if answer.get("more"):
@@ -136,7 +131,7 @@ async def _watched(place: Place, name: str, body: Answer, shown: Progress) -> An
     async with _open(place) as ask:
         task = asyncio.ensure_future(ask(start, ("POST", path, body)))
         while not (await asyncio.wait([task], timeout=LOOK_S))[0]:
-            for run in rows(await ask(look, ("GET", last, None)), "runs"):
+            for run in rows(await ask(look, ("GET", last)), "runs"):
                 how = part(run, "progress")
                 done, total = how.get("done"), how.get("total")
                 if isinstance(done, int) and isinstance(total, int):
@@ -156,48 +151,26 @@ def show_run(
     from remembrancer.app.jobs import listing
 
     if run_id is not None:
-        answer = finish(
-            _ask(
-                place,
-                lambda app, caller: listing.get_run(app, caller, run_id),
-                ("GET", f"/v1/jobs/runs/{quote(run_id, safe='')}", None),
-            )
+        answer = _answer(
+            place,
+            lambda app, caller: listing.get_run(app, caller, run_id),
+            ("GET", f"/v1/jobs/runs/{quote(run_id, safe='')}"),
         )
-        if place.is_json:
-            print_json(answer)
-        else:
-            run = part(answer, "run")
-            counts = _counts(part(run, "counts"))
-            fields = [
-                (each, words(run, each)) for each in run if each not in ("counts", "progress")
-            ]
-            print_fields([*fields, ("counts", counts)])
+        run = part(answer, "run") if answer else {}
+        fields = [(each, words(run, each)) for each in run if each not in ("counts", "progress")]
+        if run:
+            print_fields([*fields, ("counts", _counts(part(run, "counts")))])
         return
     query = urlencode({"limit": limit, **({"job": job} if job else {})})
-    answer = finish(
-        _ask(
-            place,
-            lambda app, caller: listing.list_runs(app, caller, job=job, limit=limit),
-            ("GET", f"/v1/jobs/runs?{query}", None),
-        )
+    answer = _answer(
+        place,
+        lambda app, caller: listing.list_runs(app, caller, job=job, limit=limit),
+        ("GET", f"/v1/jobs/runs?{query}"),
     )
-    if place.is_json:
-        print_json(answer)
+    if answer is None:
         return
-    _print_runs(rows(answer, "runs"))
-
-
-def _print_runs(runs: Sequence[Answer]) -> None:
-    columns = (
-        Column("run", whole=True),
-        Column("job", whole=True),
-        Column("started", whole=True),
-        Column("by", whole=True),
-        Column("status", whole=True),
-        Column("counts"),
-    )
-    print_table(
-        columns,
+    _print_timed(
+        ("run", "job", "started", "by", "status", "counts"),
         [
             [
                 words(run, "id"),
@@ -207,25 +180,21 @@ def _print_runs(runs: Sequence[Answer]) -> None:
                 words(run, "status"),
                 words(run, "error") or _counts(part(run, "counts")),
             ]
-            for run in runs
+            for run in rows(answer, "runs")
         ],
     )
-    print_line("Times are in UTC.")
 
 
 def undo_run(place: Place, run_id: RunId) -> None:
     """Take back everything that a run changed."""
     from remembrancer.app.jobs import listing
 
-    answer = finish(
-        _ask(
-            place,
-            lambda app, caller: listing.undo_run(app, caller, run_id),
-            ("POST", f"/v1/jobs/runs/{quote(run_id, safe='')}/undo", None),
-        )
+    answer = _answer(
+        place,
+        lambda app, caller: listing.undo_run(app, caller, run_id),
+        ("POST", f"/v1/jobs/runs/{quote(run_id, safe='')}/undo"),
     )
-    if place.is_json:
-        print_json(answer)
+    if answer is None:
         return
     for each in rows(answer, "undone"):
         print_line(f"undone: {words(each, 'kind')} of {words(each, 'stream')}")
@@ -245,18 +214,67 @@ def _steer(place: Place, name: str, verb: str) -> None:
     from remembrancer.app.jobs import listing
 
     work = listing.pause_job if verb == "pause" else listing.resume_job
-    answer = finish(
-        _ask(
-            place,
-            lambda app, caller: work(app, caller, name),
-            ("POST", f"/v1/jobs/{quote(name, safe='')}/{verb}", None),
-        )
+    answer = _answer(
+        place,
+        lambda app, caller: work(app, caller, name),
+        ("POST", f"/v1/jobs/{quote(name, safe='')}/{verb}"),
     )
-    if place.is_json:
-        print_json(answer)
+    if answer is not None:
+        job = part(answer, "job")
+        print_line(f"{words(job, 'name')}: {words(job, 'status')}")
+
+
+def list_skipped(place: Place, limit: Limit = 50) -> None:
+    """List messages that the model refused to read; the rules have read them."""
+    from remembrancer.app.jobs.skips import list_skips
+
+    answer = _answer(
+        place,
+        lambda app, caller: list_skips(app, caller, limit=limit),
+        ("GET", f"/v1/jobs/extract/skipped?{urlencode({'limit': limit})}"),
+    )
+    if answer is None:
         return
-    job = part(answer, "job")
-    print_line(f"{words(job, 'name')}: {words(job, 'status')}")
+    _print_timed(
+        ("message", "said", "goes", "why", "tries", "text"),
+        [
+            [
+                words(each, "message_id"),
+                local_time(each.get("said_at"), None),
+                local_time(each.get("goes_at"), None),
+                words(each, "reason"),
+                words(each, "tries"),
+                " ".join(words(each, "content").split()),
+            ]
+            for each in rows(answer, "skipped")
+        ],
+    )
+
+
+def retry_skipped(place: Place, message_id: MessageId) -> None:
+    """Let the model read a refused message again, now."""
+    from remembrancer.app.jobs.skips import retry_skip
+
+    answer = _answer(
+        place,
+        lambda app, caller: retry_skip(app, caller, message_id),
+        ("POST", f"/v1/jobs/extract/skipped/{quote(message_id, safe='')}/retry"),
+    )
+    if answer is not None:
+        _print_ran(answer)
+
+
+def drop_skipped(place: Place, message_id: MessageId) -> None:
+    """Let a refused message go: nothing more is learned from it."""
+    from remembrancer.app.jobs.skips import drop_skip
+
+    answer = _answer(
+        place,
+        lambda app, caller: drop_skip(app, caller, message_id),
+        ("POST", f"/v1/jobs/extract/skipped/{quote(message_id, safe='')}/drop"),
+    )
+    if answer is not None:
+        print_line(f"let go: {words(answer, 'dropped')}")
 
 
 def preview(
@@ -268,31 +286,26 @@ def preview(
     query = urlencode({"days": days, "limit": limit})
     from remembrancer.app.jobs.preview import preview_retention
 
-    answer = finish(
-        _ask(
-            place,
-            lambda app, caller: preview_retention(app, caller, days=days, limit=limit),
-            ("GET", f"/v1/jobs/retention/preview?{query}", None),
-        )
+    answer = _answer(
+        place,
+        lambda app, caller: preview_retention(app, caller, days=days, limit=limit),
+        ("GET", f"/v1/jobs/retention/preview?{query}"),
     )
-    if place.is_json:
-        print_json(answer)
+    if answer is None:
         return
     counts = part(answer, "counts")
     print_line(f"Within {days} days: {_counts(counts) or 'nothing'}")
-    columns = (Column("goes", whole=True), Column("how"), Column("id", whole=True), Column("title"))
     lines = [
         [local_time(each.get("goes_at"), None), how, words(each, "item_id"), words(each, "title")]
         for name, how in (("expire", "expires"), ("purge", "for ever"))
         for each in rows(answer, name)
     ]
     if lines:
-        print_table(columns, lines)
-        print_line("Times are in UTC.")
+        _print_timed(("goes", "how", "id", "title"), lines)
 
 
-Request = tuple[str, str, Answer | None]
-"""A REST request: method, path and body."""
+Request = tuple[str, str] | tuple[str, str, Answer]
+"""A REST request: method, path and, of some, a body."""
 
 Work = Callable[["App", "Caller"], Awaitable[Answer]]
 """The use case that answers as the request does."""
@@ -313,9 +326,33 @@ async def _open(place: Place) -> AsyncIterator[Ask]:
         yield lambda work, _: work(local.app, local.owner(place.namespace))
 
 
-async def _ask(place: Place, work: Work, request: Request) -> Answer:
-    async with _open(place) as ask:
-        return await ask(work, request)
+def _answer(place: Place, work: Work, request: Request) -> Answer | None:
+    """Return the answer; None when it was printed as JSON, and there is no more to say."""
+
+    async def ask() -> Answer:
+        async with _open(place) as asking:
+            return await asking(work, request)
+
+    answer = finish(ask())
+    if place.is_json:
+        print_json(answer)
+        return None
+    return answer
+
+
+_WHOLE: Final = frozenset(
+    {
+        *("job", "status", "next due", "last success", "last run", "run", "started", "by"),
+        *("goes", "id", "message", "said", "why", "tries"),
+    }
+)
+"""Columns that are never cut: what is copied from them must be whole."""
+
+
+def _print_timed(names: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    """Print a table whose times are in UTC."""
+    print_table([Column(name, whole=name in _WHOLE) for name in names], lines)
+    print_line("Times are in UTC.")
 
 
 for _name, _command in (
@@ -326,5 +363,8 @@ for _name, _command in (
     ("pause", pause_job),
     ("resume", resume_job),
     ("preview", preview),
+    ("skipped", list_skipped),
+    ("retry", retry_skipped),
+    ("drop", drop_skipped),
 ):
     jobs.command(_name)(placed(_command))

@@ -11,6 +11,7 @@
     └── platform (the operator can act on it)
         ├── StoreUnavailable  the database did not answer
         ├── UpstreamFailed    a model or a remote service failed
+        │   └── ModelRefused  a model will not answer this very prompt
         ├── TimedOut          it took longer than its limit
         └── CorruptData       stored bytes are not what was written
 
@@ -114,6 +115,20 @@ class UpstreamFailed(PlatformError):
     retryable = True
 
 
+class ModelRefused(UpstreamFailed):
+    """A model will not answer this very prompt: asking the same again brings the same.
+
+    *Shape:* `reason` is `too_long`, `filtered` or `unreadable`.
+    """
+
+    code = "model_refused"
+    retryable = False
+
+    def __init__(self, message: str, *, reason: str, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.reason = reason
+
+
 class TimedOut(PlatformError):
     """It took longer than its limit."""
 
@@ -182,6 +197,9 @@ CODES: Final[Mapping[str, CodeInfo]] = MappingProxyType(
         "internal_error": CodeInfo(500, -32603, _SERVER, 1, "a defect; the log has the request id"),
         "corrupt_data": CodeInfo(500, -32603, _SERVER, 7, "stored bytes are not what was written"),
         "upstream_failed": CodeInfo(502, -32603, "upstream_error", 7, "a model or service failed"),
+        "model_refused": CodeInfo(
+            502, -32603, "upstream_error", 7, "a model will not answer this very prompt"
+        ),
         "store_unavailable": CodeInfo(503, -32603, _SERVER, 7, "the database did not answer"),
         "timed_out": CodeInfo(504, -32603, "timeout_error", 7, "it took longer than its limit"),
     }

@@ -125,6 +125,12 @@ AREAS: Final = (
         "/v1/memory/dream",
         "/v1/memory/digest",
     ),
+    _rest(
+        "job_skips",
+        "/v1/jobs/extract/skipped",
+        "/v1/jobs/extract/skipped/{message_id}/retry",
+        "/v1/jobs/extract/skipped/{message_id}/drop",
+    ),
     _rest("settings", "/v1/settings", "/v1/dates/parse"),
     _rest("keys", "/v1/keys", "/v1/keys/{key_id}"),
     _rest("export", "/v1/export"),

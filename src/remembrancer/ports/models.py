@@ -73,8 +73,9 @@ class ChatModel(Protocol):
     async def complete(self, prompt: Prompt) -> Completion:
         """Return the answer to a prompt.
 
-        *Raises:* UpstreamFailed (a refusal of the server too), TimedOut, LimitExceeded (a quota is
-        spent), InvalidInput (no upstream is set up for this model).
+        *Raises:* ModelRefused (this very prompt is too long, or filtered), UpstreamFailed (anything
+        else that the server says no to), TimedOut, LimitExceeded (a quota is spent), InvalidInput
+        (no upstream is set up for this model).
         """
         ...
 

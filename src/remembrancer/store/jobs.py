@@ -358,37 +358,6 @@ def due_again_statement(now_ms: int) -> Statement:
     )
 
 
-def standing_statement() -> Statement:
-    """Return the statement that reads how each job stands over all namespaces."""
-    return Statement(
-        "SELECT job, sum(attempts > 0) AS failing, sum(dead_at IS NOT NULL) AS dead,"
-        " min(failing_since) AS failing_since, max(last_success_at) AS last_success_at"
-        " FROM job_states GROUP BY job ORDER BY job"
-    )
-
-
-def waiting_statement() -> Statement:
-    """Return the statement that reads since when messages wait, over all namespaces.
-
-    *Shape:* one row: `unextracted` the oldest message that extraction has not passed, `undreamt`
-    the oldest since a night that went well, `passed` the oldest of those that extraction has
-    passed. *Promise:* a few rows read for each namespace.
-    """
-    after = "SELECT created_at FROM messages AS m WHERE m.namespace = n.name"
-    first = "ORDER BY m.created_at, m.id LIMIT 1"
-    return Statement(
-        "WITH RECURSIVE n (name) AS (SELECT min(namespace) FROM messages UNION"
-        " SELECT (SELECT min(namespace) FROM messages WHERE namespace > n.name) FROM n"
-        " WHERE n.name IS NOT NULL) SELECT"
-        f" min(({after} AND (m.created_at, m.id) > (coalesce(c.at_ms, 0), coalesce(c.id, ''))"
-        f" {first})) AS unextracted,"
-        f" min(({after} AND m.created_at > s.last_success_at {first})) AS undreamt,"
-        f" min(({after} AND (m.created_at, m.id) <= (c.at_ms, c.id) {first})) AS passed"
-        " FROM n LEFT JOIN job_cursors AS c ON c.namespace = n.name AND c.name = 'extract'"
-        " LEFT JOIN job_states AS s ON s.namespace = n.name AND s.job = 'dream'"
-    )
-
-
 def _number(value: SqlValue) -> int | None:
     return value if isinstance(value, int) else None
 

@@ -42,6 +42,7 @@ _AGED: Final[Mapping[str, _Aged]] = MappingProxyType(
         # Cursors of one day, `dream/2026-12-05`; a job's own has no slash.
         "job_cursors": _Aged("name", "at_ms < {old} AND instr(name, '/') > 0"),
         "job_runs": _Aged("id", "started_at < {old} AND status <> 'running'"),
+        "skipped_messages": _Aged("message_id", "skipped_at < {old}"),
     }
 )
 
@@ -59,6 +60,7 @@ def aged_bounds(cutoffs: Cutoffs) -> dict[str, SqlValue]:
         "conversations": cutoffs.usage,
         "job_cursors": min(cutoffs.usage, cutoffs.messages),
         "job_runs": cutoffs.usage,
+        "skipped_messages": cutoffs.skipped,
     }
 
 
@@ -87,7 +89,11 @@ def message_bound(cutoffs: Cutoffs, passed: Cursor | None, *, is_extracting: boo
     return min(old, Cursor(passed.at_ms, f"{passed.id} "))
 
 
-_BEFORE: Final = "FROM messages WHERE namespace = ?1 AND (created_at, id) < ({at}, {id})"
+_BEFORE: Final = (
+    "FROM messages WHERE namespace = ?1 AND (created_at, id) < ({at}, {id})"
+    " AND id NOT IN (SELECT message_id FROM skipped_messages WHERE namespace = ?1)"
+)
+"""Messages that may go: what was set aside stays for as long as a person may still decide."""
 
 
 def delete_messages_statements(namespace: Namespace, bound: Cursor) -> list[Statement]:

@@ -9,7 +9,7 @@ import pytest
 
 from remembrancer.app.models.chat import GatewayModel
 from remembrancer.app.settings import load_settings
-from remembrancer.core.errors import InvalidInput, LimitExceeded, UpstreamFailed
+from remembrancer.core.errors import InvalidInput, LimitExceeded, ModelRefused, UpstreamFailed
 from remembrancer.ports.models import Completion, Prompt
 from remembrancer.ports.outbound import OutboundRequest
 from remembrancer.testing.outbound import Handler, ScriptedAnswer, ScriptedOutbound, json_answer
@@ -95,3 +95,73 @@ async def test_openais_own_models_are_limited_by_their_newer_field() -> None:
     model, outbound = model_over(lambda _: json_answer(REPLY))
     await model.complete(replace(PROMPT, model="openai/gpt-9"))
     assert json.loads(outbound.sent[0].body)["max_completion_tokens"] == 99
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "reason"),
+    [
+        (400, {"code": "context_length_exceeded", "message": "x"}, "too_long"),
+        (
+            400,
+            {"type": "invalid_request_error", "message": "prompt is too long: 9 > 8"},
+            "too_long",
+        ),
+        (413, {"type": "request_too_large"}, "too_long"),
+        (413, {}, "too_long"),
+        (400, {"code": "content_filter", "message": "x"}, "filtered"),
+        (400, {"code": "data_inspection_failed", "message": "x"}, "filtered"),
+        (400, {"message": "Input may contain inappropriate content"}, "filtered"),
+        (400, {"message": "输入包含敏感内容"}, "filtered"),
+        (403, {"code": "content_policy_violation"}, "filtered"),
+        (451, {}, "filtered"),
+    ],
+)
+async def test_refusal_of_this_very_prompt_is_told_from_others(
+    status: int, error: dict[str, str], reason: str
+) -> None:
+    model, _ = model_over(lambda _: json_answer({"error": error}, status=status))
+    with pytest.raises(ModelRefused) as refused:
+        await model.complete(PROMPT)
+    assert refused.value.reason == reason
+    assert "茶" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (400, {"code": "model_not_found", "message": "no such model"}),
+        (400, {"message": "unknown field"}),
+        (401, {"message": "content filter"}),
+        (403, {"message": "this key may not use the model"}),
+        (404, {"message": "not found"}),
+        (500, {"message": "context length"}),
+        (503, {"message": "moderation is down"}),
+    ],
+)
+async def test_what_is_not_about_the_prompt_is_no_refusal_of_it(
+    status: int, error: dict[str, str]
+) -> None:
+    model, _ = model_over(lambda _: json_answer({"error": error}, status=status))
+    with pytest.raises(UpstreamFailed) as failed:
+        await model.complete(PROMPT)
+    assert not isinstance(failed.value, ModelRefused)
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"message": {"content": "I"}, "finish_reason": "content_filter"},
+        {"message": {"content": None, "refusal": "I cannot"}, "finish_reason": "stop"},
+    ],
+)
+async def test_answer_that_is_a_refusal_counts_as_one(choice: dict[str, object]) -> None:
+    model, _ = model_over(lambda _: json_answer({"choices": [choice]}))
+    with pytest.raises(ModelRefused):
+        await model.complete(PROMPT)
+
+
+async def test_claude_that_refuses_counts_as_refusing() -> None:
+    reply = {"type": "message", "content": [], "stop_reason": "refusal", "usage": {}}
+    model, _ = model_over(lambda _: json_answer(reply))
+    with pytest.raises(ModelRefused):
+        await model.complete(replace(PROMPT, model="anthropic/claude-haiku-4-5"))

@@ -18,13 +18,14 @@ def test_one_run_may_end_a_twentieth_and_at_least_five(active: int, bound: int) 
 
 def test_cutoffs_are_so_many_days_ago() -> None:
     now_ms = 1_000 * DAY_MS
-    found = cutoffs(Periods(14, 30, 31, 7, 180, 29), now_ms)
+    found = cutoffs(Periods(14, 30, 31, 7, 180, 29, 28), now_ms)
     assert (found.messages, found.usage, found.recalls) == tuple(
         (1_000 - days) * DAY_MS for days in (14, 30, 31)
     )
     assert (found.idempotency, found.memories, found.deleted) == tuple(
         (1_000 - days) * DAY_MS for days in (7, 180, 29)
     )
+    assert found.skipped == 972 * DAY_MS
 
 
 def test_first_id_of_a_moment_divides_ids_by_time() -> None:

@@ -14,7 +14,7 @@ from remembrancer.app.jobs.frame import JobContext
 from remembrancer.core.distill.answers import Unreadable
 from remembrancer.core.distill.lines import Language
 from remembrancer.core.distill.prompts import repair_prompt
-from remembrancer.core.errors import InvalidInput, UpstreamFailed
+from remembrancer.core.errors import InvalidInput, ModelRefused
 from remembrancer.ports.models import Completion, Prompt
 
 AnswerT = TypeVar("AnswerT")
@@ -47,8 +47,8 @@ class NoModel(Exception):  # an outcome, caught by the job that asked
 async def ask(ctx: JobContext, question: Question[AnswerT]) -> AnswerT | CutOff | NoModel:
     """Return what a model answers; an unreadable answer is asked for once more.
 
-    *Raises:* UpstreamFailed for an answer that cannot be used (a refusal as well), and
-    what the model raises. *Promise:* at most two calls; their tokens are counted with the run.
+    *Raises:* ModelRefused for an answer that cannot be used, or none to this very prompt; what else
+    the model raises. *Promise:* at most two calls; their tokens are counted with the run.
     """
     user, why = question.user, ""
     for attempt in range(2):
@@ -63,8 +63,9 @@ async def ask(ctx: JobContext, question: Question[AnswerT]) -> AnswerT | CutOff 
         why = found.why
         user = repair_prompt(question.user, why, question.language)
         ctx.count(repairs=1 - attempt)
-    raise UpstreamFailed(
+    raise ModelRefused(
         f"the model {question.model!r} gave no usable answer: {why}",
+        reason="unreadable",
         hint="the messages stay where they are and are tried again; or set another model",
     )
 

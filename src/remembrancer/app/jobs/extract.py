@@ -3,7 +3,8 @@
 A batch is read behind the cursor, asked about, judged and written together with the cursor. The
 first run begins at the oldest stored message, not four hours ago: retention keeps messages for two
 weeks at most, and none shall go unread. A model's failure leaves the cursor; without a model the
-rules of `core.distill.rules` read the messages.
+rules of `core.distill.rules` read the messages, and so they do with one that a model refuses, which
+is set aside for a person (`narrowing.py`, `skips.py`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from remembrancer.app.commit import Plan, write_in_turn
 from remembrancer.app.jobs.asking import CutOff, NoModel, Question, ask
 from remembrancer.app.jobs.frame import JobCode, JobContext, JobReport
 from remembrancer.app.jobs.keeping import plan_facts
+from remembrancer.app.jobs.narrowing import batch_max, narrow, passed_statements, prove
 from remembrancer.core.distill import prompts
 from remembrancer.core.distill.answers import read_list, salvage
 from remembrancer.core.distill.facts import (
@@ -28,12 +30,16 @@ from remembrancer.core.distill.facts import (
 )
 from remembrancer.core.distill.lines import EXTRACT_LINE_CHARS, Line, language_of, own_words
 from remembrancer.core.distill.rules import facts_by_rule
-from remembrancer.core.errors import LimitExceeded, TimedOut, UpstreamFailed
+from remembrancer.core.errors import Conflict, LimitExceeded, ModelRefused, TimedOut, UpstreamFailed
 from remembrancer.core.jobs.cursor import Cursor
 from remembrancer.core.values import JSON
 from remembrancer.core.vectorcheck import EMBED_TEXTS_MAX
+from remembrancer.ports.sql import Statement
 from remembrancer.store import distilling as store
+from remembrancer.store import jobs as job_store
+from remembrancer.store import skips as skip_store
 from remembrancer.store.distilling import Said
+from remembrancer.store.skips import Skip, Standing
 
 CURSOR: Final = "extract"
 """Name of the cursor; retention reads it as well."""
@@ -69,7 +75,9 @@ class Batch:
 
 
 async def pending(ctx: JobContext) -> Mapping[str, int]:
-    """Return how many messages wait. *Promise:* two round trips."""
+    """Return how many messages wait, or are asked for again. *Promise:* two round trips."""
+    if ctx.asked.messages:
+        return {"messages": len(await _set_aside(ctx))}
     if not ctx.app.settings.enable_auto_memory:
         return {"messages": 0}
     after = await ctx.cursor(CURSOR) or Cursor(0)
@@ -81,16 +89,69 @@ async def pending(ctx: JobContext) -> Mapping[str, int]:
 
 async def run(ctx: JobContext) -> JobReport:
     """Distil one batch; there is more while messages wait and the run's batches are not spent."""
-    batch = await _next_batch(ctx)
+    if ctx.asked.messages:
+        return await _retry(ctx)
+    standing, batch = await _next_batch(ctx)
     if batch is None:
         return JobReport(answer=_mode(ctx))
-    batch, facts = await _facts(ctx, batch)
-    await _write(ctx, batch, facts)
+    skips: list[Skip] = []
+    try:
+        batch, facts = await _facts(ctx, batch)
+    except ModelRefused as refusal:
+        if await narrow(ctx, standing, [one.cursor for one in batch.said], refusal):
+            return JobReport(is_done=False, answer=_mode(ctx))
+        [said] = batch.said
+        language = language_of([line.text for line in batch.lines if line.is_source])
+        await prove(ctx, str(ctx.app.settings.extract_model), language, refusal)
+        skips.append(Skip(said.id, said.created_at, refusal.reason))
+        facts = _by_rule(ctx, batch)
+    extra = [ctx.cursor_statement(CURSOR, batch.cursor)]
+    extra += passed_statements(ctx, standing, batch.cursor)
+    extra += [
+        skip_store.skip_statement(ctx.namespace, one, run_id=ctx.run_id, now_ms=ctx.now_ms)
+        for one in skips
+    ]
+    await _write(ctx, batch, facts, extra)
     ctx.count(batches=1, messages=len(batch.said))
+    if skips:
+        ctx.count(skipped=len(skips))
     runs_max = ctx.asked.runs_max or ctx.app.settings.extract_max_runs
     if ctx.counts["batches"] < runs_max:
         return JobReport(is_done=False, answer=_mode(ctx))
     return JobReport(answer=_mode(ctx))
+
+
+async def _set_aside(ctx: JobContext) -> list[Said]:
+    [outcome] = await ctx.app.sql.read(
+        [skip_store.skipped_statement(ctx.namespace, ctx.asked.messages)]
+    )
+    return store.messages_of(outcome.rows)
+
+
+async def _retry(ctx: JobContext) -> JobReport:
+    """Ask again about one message that was set aside; the cursor has long passed it."""
+    waiting = await _set_aside(ctx)
+    if not waiting:
+        return JobReport(answer=_mode(ctx))
+    said = waiting[0]
+    batch = Batch([said], await lines_of(ctx, [said], chars_max=EXTRACT_LINE_CHARS))
+    by_rule = ctx.counts["by_rule"]
+    try:
+        _, facts = await _facts(ctx, batch)
+    except ModelRefused as refusal:
+        again = Skip(said.id, said.created_at, refusal.reason)
+        note = skip_store.skip_statement(ctx.namespace, again, run_id=ctx.run_id, now_ms=ctx.now_ms)
+        await _write(ctx, batch, [], [note, *ctx.guard_statements()])
+        raise
+    if ctx.counts["by_rule"] > by_rule:
+        raise Conflict(
+            "no model is set up to read the message",
+            hint="set EXTRACT_MODEL, or let the message go: the rules have read it",
+        )
+    settled = skip_store.settle_statement(ctx.namespace, said.id)
+    await _write(ctx, batch, facts, [settled, *ctx.guard_statements()])
+    ctx.count(batches=1, messages=1)
+    return JobReport(is_done=len(waiting) == 1, answer=_mode(ctx))
 
 
 def _mode(ctx: JobContext) -> dict[str, JSON]:
@@ -102,22 +163,29 @@ def until_ms(ctx: JobContext) -> int:
     return ctx.now_ms if ctx.force else ctx.now_ms - SETTLE_MS
 
 
-async def _next_batch(ctx: JobContext) -> Batch | None:
-    after = await ctx.cursor(CURSOR) or Cursor(0)
+async def _next_batch(ctx: JobContext) -> tuple[Standing | None, Batch | None]:
+    cursors, refused = await ctx.app.sql.read(
+        [
+            job_store.cursors_statement(ctx.namespace, CURSOR),
+            skip_store.standing_statement(ctx.namespace, ctx.job),
+        ]
+    )
+    after = job_store.cursors_of(cursors.rows).get(CURSOR, Cursor(0))
+    standing = skip_store.standing_of(refused.rows)
     [outcome] = await ctx.app.sql.read(
         [
             store.next_messages_statement(
                 ctx.namespace,
                 after,
                 until_ms=until_ms(ctx),
-                limit=ctx.app.settings.extract_max_messages,
+                limit=batch_max(standing, after, ctx.app.settings.extract_max_messages),
             )
         ]
     )
     said = store.messages_of(outcome.rows)
     if not said:
-        return None
-    return Batch(said, await lines_of(ctx, said, chars_max=EXTRACT_LINE_CHARS))
+        return standing, None
+    return standing, Batch(said, await lines_of(ctx, said, chars_max=EXTRACT_LINE_CHARS))
 
 
 async def lines_of(ctx: JobContext, said: Sequence[Said], *, chars_max: int) -> list[Line]:
@@ -242,12 +310,14 @@ async def _cosines(
     }
 
 
-async def _write(ctx: JobContext, batch: Batch, facts: Sequence[Fact]) -> None:
+async def _write(
+    ctx: JobContext, batch: Batch, facts: Sequence[Fact], extra: Sequence[Statement]
+) -> None:
     said_at = {one.id: one.created_at for one in batch.said}
 
     async def decide() -> Plan:
         plan = await plan_facts(ctx, facts, said_at=said_at)
-        return replace(plan, extra=[*plan.extra, ctx.cursor_statement(CURSOR, batch.cursor)])
+        return replace(plan, extra=[*plan.extra, *extra])
 
     answer = await write_in_turn(ctx.app, ctx.caller, decide)
     ctx.count(**{name: value for name, value in answer.items() if isinstance(value, int)})

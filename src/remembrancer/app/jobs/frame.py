@@ -63,13 +63,15 @@ class Asked:
 
     *Shape:* `force` runs a paused, waiting or dead job, and does again what its job documents;
     `dates` are the days that a job of days shall do; `runs_max` bounds its batches; `pieces_max`
-    bounds the pieces of this run, the queue brings the rest.
+    bounds the pieces of this run, the queue brings the rest; `messages` that were set aside are
+    read again, and nothing else.
     """
 
     force: bool = False
     dates: tuple[str, ...] = ()
     runs_max: int | None = None
     pieces_max: int | None = None
+    messages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from remembrancer.app.state import App
 from remembrancer.core.dates import format_iso
 from remembrancer.core.values import DAY_MS, HOUR_MS, JSON, MINUTE_MS
 from remembrancer.ports.sql import Outcome, SqlValue, Statement
-from remembrancer.store import jobs as store
+from remembrancer.store import job_health as store
 
 UNEXTRACTED_MS_MAX: Final = 9 * HOUR_MS
 """Milliseconds that a message may wait for extraction: two scheduled runs and an hour. Ours."""
@@ -68,10 +68,17 @@ def job_health(app: App, outcomes: Sequence[Outcome], now_ms: int) -> JobHealth:
     if not app.settings.enable_auto_memory:
         ages["unextracted"] = None
     health.reasons += _late(app, ages)
+    skipped = _number(waiting.rows[0]["skipped"]) or 0
+    if skipped:
+        health.reasons.append(
+            f"a model refused {skipped} message{'s' if skipped > 1 else ''}: see"
+            " /v1/jobs/extract/skipped, try again or let go"
+        )
     health.details |= {
         "status": "behind" if health.reasons else "ok",
         "failing": failing,
         "dead": dead,
+        "skipped_messages": skipped,
         "oldest_unextracted_s": (ages["unextracted"] or 0) // 1_000,
     }
     return health

@@ -52,6 +52,7 @@ def periods_of(settings: Settings) -> Periods:
         idempotency=settings.idempotency_keep_days,
         memories=settings.memory_expire_days,
         deleted=settings.deleted_keep_days,
+        skipped=settings.skipped_keep_days,
     )
 
 

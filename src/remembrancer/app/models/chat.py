@@ -5,6 +5,7 @@ What chat clients ask goes another way (`app.gateway`), as it is.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -15,7 +16,12 @@ from remembrancer.app.settings import Settings
 from remembrancer.core.chat.request import text_of
 from remembrancer.core.chat.shapes import Body, object_of, objects_of, read_object, string_of
 from remembrancer.core.chat.usage import usage_from_openai
-from remembrancer.core.errors import LimitExceeded, RemembrancerError, UpstreamFailed
+from remembrancer.core.errors import (
+    LimitExceeded,
+    ModelRefused,
+    RemembrancerError,
+    UpstreamFailed,
+)
 from remembrancer.ports.models import Completion, Prompt
 from remembrancer.ports.outbound import Outbound, OutboundRequest
 
@@ -29,6 +35,19 @@ OPENAI_HOST: Final = "api.openai.com"
 _REASON_CHARS_MAX: Final = 200
 _MISFIT_STATUSES: Final = frozenset({400, 404, 422})
 """Statuses of servers that do not know a form of the answer."""
+_PROMPT_STATUSES: Final = frozenset({400, 403, 413, 422, 451})
+"""Statuses that may be about what was asked, and not about who asks or what is set up."""
+_TOO_LONG: Final = re.compile(
+    r"context[_ ](?:length|window)|string_above_max_length|too[_ ](?:long|large)|too many tokens"
+    r"|maximum context|reduce the length|exceed\w* the (?:maximum|context|model|limit)",
+    re.IGNORECASE,
+)
+_FILTERED: Final = re.compile(
+    r"content[_ ](?:filter|policy|management|moderation|block)|responsible_?ai|moderation|safety"
+    r"|usage polic|invalid_prompt|prohibited_content|data_inspection|inappropriate|sensitive"
+    r"|敏感|违规|違規|不当内容|安全审核",
+    re.IGNORECASE,
+)
 
 
 class GatewayModel:
@@ -85,8 +104,15 @@ def _completion(status: int, reply: Body) -> Completion:
     if not choices:
         raise UpstreamFailed("the model's server answered without a reply", hint="try again")
     usage = usage_from_openai(reply.get("usage"))
+    message = object_of(choices[0].get("message"))
+    text = text_of(message.get("content"))
+    is_refused = bool(string_of(message.get("refusal"))) and not text.strip()
+    if is_refused or choices[0].get("finish_reason") == "content_filter":
+        raise ModelRefused(
+            "the model refused to answer", reason="filtered", hint="another model may answer"
+        )
     return Completion(
-        text=text_of(object_of(choices[0].get("message")).get("content")),
+        text=text,
         is_cut=choices[0].get("finish_reason") == "length",
         prompt_tokens=usage.prompt if usage else None,
         completion_tokens=usage.completion if usage else None,
@@ -98,6 +124,14 @@ def _refused(status: int, reply: Body) -> RemembrancerError:
     error = object_of(reply.get("error"))
     kind = string_of(error.get("code")) or string_of(error.get("type"))
     named = f" ({kind[:_REASON_CHARS_MAX]})" if kind else ""
+    said = f"{kind} {string_of(error.get('type'))} {string_of(error.get('message'))}"
+    why = _about_prompt(status, said)
+    if why is not None:
+        return ModelRefused(
+            f"the model's server refused the prompt with status {status}{named}",
+            reason=why,
+            hint="asking for less, or another model, may help",
+        )
     if status in (402, 429):
         return LimitExceeded(
             f"the model's server refused with status {status}{named}",
@@ -107,3 +141,12 @@ def _refused(status: int, reply: Body) -> RemembrancerError:
         f"the model's server refused with status {status}{named}",
         hint="see whether the model's name and the token are right",
     )
+
+
+def _about_prompt(status: int, said: str) -> str | None:
+    """Return why a server does not take this very prompt; None when it is about something else."""
+    if status not in _PROMPT_STATUSES:
+        return None
+    if status == 413 or _TOO_LONG.search(said):
+        return "too_long"
+    return "filtered" if status == 451 or _FILTERED.search(said) else None

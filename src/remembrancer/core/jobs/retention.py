@@ -34,6 +34,7 @@ class Periods:
     idempotency: int
     memories: int
     deleted: int
+    skipped: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class Cutoffs:
     idempotency: int
     memories: int
     deleted: int
+    skipped: int
 
 
 def cutoffs(periods: Periods, now_ms: int) -> Cutoffs:
@@ -57,6 +59,7 @@ def cutoffs(periods: Periods, now_ms: int) -> Cutoffs:
         idempotency=now_ms - periods.idempotency * DAY_MS,
         memories=now_ms - periods.memories * DAY_MS,
         deleted=now_ms - periods.deleted * DAY_MS,
+        skipped=now_ms - periods.skipped * DAY_MS,
     )
 
 

@@ -317,7 +317,7 @@ ROUTES: Final = (
         scope="memory:write",
         body=Running,
         response=RanAnswer,
-        errors=("upstream_failed", "timed_out", "limit_exceeded"),
+        errors=("model_refused", "upstream_failed", "timed_out", "limit_exceeded"),
         handler=_start,
     ),
     Route(
@@ -364,7 +364,7 @@ ROUTES: Final = (
         scope="memory:write",
         body=Dreaming,
         response=DreamtAnswer,
-        errors=("upstream_failed", "timed_out", "limit_exceeded"),
+        errors=("model_refused", "upstream_failed", "timed_out", "limit_exceeded"),
         handler=_dream,
     ),
 )

@@ -1,0 +1,235 @@
+"""A model that will not read a message: tried again, narrowed, set aside, decided by a person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.app.distill.nightly import Distiller, counted, echoing, facts, lines_of
+from tests.builders import NAMESPACE
+
+from remembrancer.app.health import check_health
+from remembrancer.app.jobs.narrowing import PROBES, REFUSALS_MAX
+from remembrancer.app.jobs.running import run_job
+from remembrancer.app.jobs.skips import drop_skip, list_skips, retry_skip
+from remembrancer.core.errors import (
+    InvalidInput,
+    LimitExceeded,
+    ModelRefused,
+    NotFound,
+    RemembrancerError,
+    TimedOut,
+    UpstreamFailed,
+)
+from remembrancer.core.values import DAY_MS, HOUR_MS
+from remembrancer.ports.models import Completion, Prompt
+
+BAD = "我喜欢紫色"
+SAID = [f"I collect stamps from country number {n}" for n in range(11)]
+
+REFUSALS: dict[str, Callable[[], str | Completion]] = {
+    "prose": lambda: "I'm sorry, I can't help with that.",
+    "empty": lambda: "",
+    "wrong JSON": lambda: '{"memories": "none"}',
+    "too long": lambda: _raise(ModelRefused("too long", reason="too_long")),
+    "filtered": lambda: _raise(ModelRefused("filtered", reason="filtered")),
+}
+OUTAGES: dict[str, RemembrancerError] = {
+    "network": UpstreamFailed("the connection broke"),
+    "server error": UpstreamFailed("status 503"),
+    "quota": LimitExceeded("status 429"),
+    "timeout": TimedOut("no answer"),
+}
+
+
+def _raise(error: RemembrancerError) -> str:
+    raise error
+
+
+def refusing(how: Callable[[], str | Completion], bad: str = BAD) -> Callable[[Prompt], Any]:
+    """A good model, but for every prompt that shows the message."""
+
+    def answer(prompt: Prompt) -> str | Completion:
+        return how() if bad in prompt.user else echoing(prompt)
+
+    return answer
+
+
+async def scheduled(bench: Distiller, runs: int = 30) -> list[str]:
+    """Let the schedule come by until nothing waits; return how each run ended."""
+    statuses: list[str] = []
+    for _ in range(runs):
+        bench.runtime.advance(4 * HOUR_MS)
+        answer = await run_job(bench.app, "extract", NAMESPACE, trigger="cron")
+        statuses.append(str(answer["status"]))
+        if answer["status"] == "nothing":
+            break
+    return statuses
+
+
+async def skipped(bench: Distiller) -> list[dict[str, Any]]:
+    answer: Any = await list_skips(bench.app, bench.caller())
+    found: list[dict[str, Any]] = answer["skipped"]
+    return found
+
+
+@pytest.mark.parametrize("how", REFUSALS)
+@pytest.mark.parametrize("place", [0, 5, 11])
+async def test_refused_message_is_found_and_the_others_are_learned(how: str, place: int) -> None:
+    bench = Distiller(script=refusing(REFUSALS[how]), actor="agent:claude")
+    await bench.say(*SAID[:place], BAD, *SAID[place:])
+    statuses = await scheduled(bench)
+    assert statuses[:REFUSALS_MAX] == ["failed"] * REFUSALS_MAX
+    assert set(statuses[REFUSALS_MAX:-1]) == {"done"}
+    assert statuses[-1] == "nothing"
+    texts = await bench.texts()
+    assert [text for text in texts if text in SAID] == SAID
+    # The rules read what the model would not.
+    assert any("紫色" in text for text in texts)
+    [one] = await skipped(bench)
+    assert (one["content"], one["tries"]) == (BAD, 1)
+    assert one["reason"] == {"too long": "too_long", "filtered": "filtered"}.get(how, "unreadable")
+    assert await bench.rows("SELECT * FROM refused_batches") == []
+
+
+@pytest.mark.parametrize("how", OUTAGES)
+async def test_outage_leaves_the_cursor_however_long_it_lasts(how: str) -> None:
+    bench = Distiller(script=lambda _: _raise(OUTAGES[how]), actor="agent:claude")
+    await bench.say(*SAID, BAD)
+    assert await scheduled(bench, 12) == ["failed"] * 12
+    assert await bench.rows("SELECT * FROM job_cursors") == []
+    assert await skipped(bench) == []
+    bench.teach(echoing)
+    assert (await scheduled(bench))[-1] == "nothing"
+    assert await bench.texts() == [*SAID, BAD]
+
+
+async def test_model_that_refuses_everything_is_broken_and_nothing_is_set_aside() -> None:
+    bench = Distiller(script=lambda _: "I only speak prose.", actor="agent:claude")
+    await bench.say(*SAID)
+    assert set(await scheduled(bench, 12)) == {"failed"}
+    assert await skipped(bench) == []
+    assert await bench.rows("SELECT * FROM job_cursors") == []
+    assert bench.model is not None
+    assert PROBES["en"] in bench.model.asked[-1].user
+    bench.teach(echoing)
+    assert (await scheduled(bench))[-1] == "nothing"
+    assert await bench.texts() == SAID
+
+
+async def test_several_refused_messages_are_all_found() -> None:
+    bad = [f"{BAD}，第{n}个" for n in range(3)]
+    bench = Distiller(script=refusing(REFUSALS["prose"]), actor="agent:claude")
+    said = [*SAID[:2], bad[0], *SAID[2:7], bad[1], bad[2], *SAID[7:]]
+    await bench.say(*said)
+    assert (await scheduled(bench))[-2:] == ["done", "nothing"]
+    assert [one["content"] for one in await skipped(bench)] == bad
+    assert [text for text in await bench.texts() if text in SAID] == SAID
+
+
+async def test_narrowing_asks_few_times_and_grows_again() -> None:
+    bench = Distiller(script=refusing(REFUSALS["filtered"]), actor="agent:claude")
+    await bench.say(BAD, *(f"I own painting number {n}" for n in range(39)))
+    for _ in range(REFUSALS_MAX):
+        await scheduled(bench, 1)
+    before = bench.calls
+    assert (await scheduled(bench))[-1] == "nothing"
+    assert bench.model is not None
+    asked = [len(lines_of(prompt)) for prompt in bench.model.asked[before:]]
+    # Halved down to the first, the probe, and then twice as many each time.
+    assert asked == [40, 20, 10, 5, 2, 1, 1, 2, 4, 8, 16, 9]
+
+
+async def test_person_tries_a_message_again_and_its_facts_come() -> None:
+    bench = Distiller(script=refusing(REFUSALS["filtered"], "secret handshake"))
+    [id_] = await bench.say("my secret handshake has 17 steps")
+    await bench.say(*SAID)
+    await scheduled(bench)
+    assert "my secret handshake has 17 steps" not in await bench.texts()
+    with pytest.raises(ModelRefused):
+        await retry_skip(bench.app, bench.caller(), id_)
+    assert [one["tries"] for one in await skipped(bench)] == [2]
+    bench.teach(echoing)
+    answer = await retry_skip(bench.app, bench.caller(), id_)
+    assert (answer["status"], counted(answer, "created")) == ("done", 1)
+    assert "my secret handshake has 17 steps" in await bench.texts()
+    assert await skipped(bench) == []
+    with pytest.raises(NotFound):
+        await retry_skip(bench.app, bench.caller(), id_)
+
+
+async def test_without_a_model_a_retry_says_so_and_the_message_stays() -> None:
+    bench = Distiller(script=refusing(REFUSALS["filtered"]))
+    [id_] = await bench.say(BAD)
+    await scheduled(bench)
+
+    def serverless(_: Prompt) -> str:
+        raise InvalidInput("no model server is set up")
+
+    bench.teach(serverless)
+    with pytest.raises(RemembrancerError, match="no model"):
+        await retry_skip(bench.app, bench.caller(), id_)
+    assert len(await skipped(bench)) == 1
+
+
+async def test_message_set_aside_outlives_retention_until_it_is_decided() -> None:
+    bench = Distiller(script=refusing(REFUSALS["filtered"]), actor="agent:claude")
+    [id_] = await bench.say(BAD)
+    [plain] = await bench.say("I have a cat named Momo")
+    await scheduled(bench)
+
+    async def left() -> list[str]:
+        return [str(row["id"]) for row in await bench.rows("SELECT id FROM messages ORDER BY id")]
+
+    bench.runtime.advance(20 * DAY_MS)
+    done = await bench.run("retention")
+    assert counted(done, "messages") == 1
+    assert await left() == [id_]
+    assert plain != id_
+    # A second run has nothing to do.
+    assert (await bench.run("retention"))["status"] == "nothing"
+    health = await check_health(bench.app)
+    assert any("refused 1 message" in reason for reason in health.reasons)
+    details: Any = health.details["jobs"]
+    assert details["skipped_messages"] == 1
+    await drop_skip(bench.app, bench.caller(), id_)
+    with pytest.raises(NotFound):
+        await drop_skip(bench.app, bench.caller(), id_)
+    health = await check_health(bench.app)
+    assert not any("refused" in reason for reason in health.reasons)
+    await bench.run("retention")
+    assert await left() == []
+
+
+async def test_message_that_nobody_decides_goes_after_its_days() -> None:
+    bench = Distiller(script=refusing(REFUSALS["filtered"]), given={"SKIPPED_KEEP_DAYS": "20"})
+    await bench.say(BAD)
+    await scheduled(bench)
+    bench.runtime.advance(19 * DAY_MS)
+    await bench.run("retention")
+    assert len(await skipped(bench)) == 1
+    bench.runtime.advance(2 * DAY_MS)
+    await bench.run("retention")
+    assert await skipped(bench) == []
+    await bench.run("retention")
+    assert await bench.rows("SELECT id FROM messages") == []
+
+
+async def test_list_is_paged_and_checked() -> None:
+    bench = Distiller(script=refusing(REFUSALS["filtered"]), actor="agent:claude")
+    await bench.say(*(f"{BAD} {n}" for n in range(3)))
+    await scheduled(bench)
+    first: Any = await list_skips(bench.app, bench.caller(), limit=2)
+    assert (first["count"], first["total"]) == (2, 3)
+    rest: Any = await list_skips(bench.app, bench.caller(), cursor=first["next_cursor"])
+    assert [one["content"] for one in rest["skipped"]] == [f"{BAD} 2"]
+    with pytest.raises(InvalidInput):
+        await list_skips(bench.app, bench.caller(), limit=0)
+
+
+async def test_empty_answer_is_no_refusal() -> None:
+    bench = Distiller(script=lambda _: facts())
+    await bench.say(BAD)
+    assert (await scheduled(bench)) == ["done", "nothing"]
+    assert await skipped(bench) == []
