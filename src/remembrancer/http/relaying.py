@@ -46,6 +46,11 @@ class RelayResponse(Response):
             await self._send(asking.result(), gone, send)
         finally:
             await _end(asking, gone)
+            # A stream that nobody began to read does not end by itself.
+            if not asking.cancelled() and asking.exception() is None:
+                end = asking.result().end
+                if end is not None:
+                    await end()
 
     async def _send(self, relayed: Relayed, gone: asyncio.Future[None], send: Send) -> None:
         headers = [

@@ -135,6 +135,25 @@ async def test_client_that_leaves_a_stream_closes_it() -> None:
     assert is_closed.is_set()
 
 
+async def test_client_that_leaves_before_the_first_piece_ends_the_exchange() -> None:
+    client, ended = Client(), list[str]()
+
+    async def stream() -> AsyncGenerator[bytes, None]:
+        yield b"data: 1\n\n"
+
+    async def end() -> None:
+        ended.append("ended")
+
+    async def ask() -> Relayed:
+        client.gone.set()
+        await asyncio.sleep(0)
+        return Relayed(status=200, headers=[], pieces=stream(), end=end)
+
+    with pytest.raises(ClientDisconnect):
+        await RelayResponse(ask())({}, client.receive, client.send)
+    assert ended == ["ended"]
+
+
 class Teed(ScriptedAnswer):
     """An answer of a platform that can hand its stream over."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from typing import Final
 
@@ -17,6 +17,7 @@ from remembrancer.app.gateway.keeping import Outcome, keep_turn
 from remembrancer.app.gateway.memory import Asked, Given, give, keep_block
 from remembrancer.app.gateway.relaying import (
     Heard,
+    Moments,
     Relayed,
     pass_on,
     read_along,
@@ -26,6 +27,7 @@ from remembrancer.app.gateway.relaying import (
 from remembrancer.app.gateway.routing import Target, model_for, target_for
 from remembrancer.app.gateway.sending import ask, header_of, passed_headers, read_whole
 from remembrancer.app.gateway.speech import Question, Speech, View
+from remembrancer.app.gateway.together import HeldBack, finish
 from remembrancer.app.gateway.turns import Said, Turn
 from remembrancer.app.memories.remember import remember_now
 from remembrancer.app.state import App
@@ -36,7 +38,12 @@ from remembrancer.core.values import Caller
 from remembrancer.ports.outbound import OutboundAnswer
 
 SAVING_S_MAX: Final = 0.15
-"""Seconds that the answer's headers wait for what is saved at once. Source: DESIGN section 5."""
+"""Seconds that the answer's headers wait for what is saved at once, and the end of a reply for what
+the turn was given. Source: DESIGN section 5."""
+
+HELD_S: Final = 0.02
+"""Seconds after the question when what recall leaves behind is written at the latest: a model that
+thinks leaves time for it, and the answer of one that does not is passed on first. Our choice."""
 
 FAULTS_FROM: Final = 400
 """The lowest status of an answer that is no reply. Source: RFC 9110."""
@@ -57,14 +64,19 @@ async def relay(app: App, caller: Caller, question: Question, speech: Speech) ->
     model = model_for(app.settings, view.model, has_images=view.has_images)
     target = target_for(app.settings, model, is_native=view.is_native)
     turn = _begin(app, caller, question, view, model)
-    given = (
-        await give(app, turn, Asked(view.reading, view.volatile)) if turn.is_recalled else Given()
-    )
-    written = speech.write(app.settings, target, turn, given)
-    for note in written.notes:
-        turn.degrade(f"left_out:{note}")
-    turn.sent = written.sent
-    return await _Exchange(app, turn, target, speech).run(question, written.body)
+    held = HeldBack(app.runtime)
+    try:
+        given = Given()
+        if turn.is_recalled:
+            given = await give(app, turn, Asked(view.reading, view.volatile), held)
+        written = speech.write(app.settings, target, turn, given)
+        for note in written.notes:
+            turn.degrade(f"left_out:{note}")
+        turn.sent = written.sent
+        return await _Exchange(app, turn, target, speech, held).run(question, written.body)
+    except BaseException:
+        held.begin()
+        raise
 
 
 async def count_tokens(app: App, question: Question, speech: Speech) -> Relayed:
@@ -117,8 +129,11 @@ def _begin(app: App, caller: Caller, question: Question, view: View, model: str)
 class _Exchange:
     """A request on its way to an upstream and back."""
 
-    def __init__(self, app: App, turn: Turn, target: Target, speech: Speech) -> None:
+    def __init__(
+        self, app: App, turn: Turn, target: Target, speech: Speech, held: HeldBack
+    ) -> None:
         self._app = app
+        self._held = held
         self._turn = turn
         self._target = target
         self._speech = speech
@@ -131,6 +146,7 @@ class _Exchange:
         """Ask, relay, and see to it that the turn is kept whatever happens."""
         turn, app = self._turn, self._app
         saving = asyncio.ensure_future(self._save()) if turn.is_new and turn.is_kept else None
+        asyncio.get_running_loop().call_later(HELD_S, self._held.begin)
         answer: OutboundAnswer | None = None
         relayed: Relayed | None = None
         try:
@@ -144,56 +160,71 @@ class _Exchange:
             return relayed
         finally:
             if saving is not None:
-                app.runtime.run_later(_finish(saving))
+                app.runtime.run_later(finish(saving))
             if relayed is None:
                 if answer is not None:
                     await answer.close()
+                self._held.begin()
                 self._keep_later()
 
     async def _relay(self, answer: OutboundAnswer, headers: list[tuple[str, str]]) -> Relayed:
         passed = passed_headers(answer.headers)
         name = self._name()
         if not header_of(answer.headers, "content-type").startswith(EVENT_STREAM):
+            self._held.begin()
             raw = await read_whole(answer)
             whole = self._speech.whole(self._target, name, answer.status, raw)
-            await self._keep_thinking(whole.thinking)
+            await self._keep_given(whole.thinking)
             self._heard.add(whole.body)
             self._heard.is_ended = True
             self._is_stream = whole.media_type == EVENT_STREAM
-            self._keep_later()
             kind = [("content-type", whole.media_type)] if whole.body is not raw else []
             return Relayed(
-                status=whole.status, headers=_merged(passed, kind, headers), body=whole.body
+                status=whole.status,
+                headers=_merged(passed, kind, headers),
+                body=whole.body,
+                end=lambda: self._end(answer),
             )
         self._is_stream = True
-        relayed = Relayed(status=answer.status, headers=_merged(passed, [], headers))
+        relayed = Relayed(
+            status=answer.status,
+            headers=_merged(passed, [], headers),
+            end=lambda: self._end(answer),
+        )
         translator = self._speech.translator(self._target, name)
         if translator is not None:
             relayed.pieces = translate_on(
                 answer,
                 self._heard,
                 translator,
-                before_end=lambda: self._keep_thinking(translator.thinking_blocks),
-                fault=self._speech.fault,
-                later=self._keep_later,
+                self._moments(lambda: self._keep_given(translator.thinking_blocks)),
             )
             self._translator = translator
             return relayed
         relayed.platform, pieces = answer.tee()
         if relayed.platform is not None:
+            self._held.begin()
             relayed.along = asyncio.ensure_future(self._read_along(answer, pieces))
-            relayed.stop = answer.close
-            self._app.runtime.run_later(_finish(relayed.along))
+            relayed.stop, relayed.end = answer.close, None  # what reads along ends it
+            self._app.runtime.run_later(finish(relayed.along))
             return relayed
         relayed.pieces = pass_on(
             answer,
             pieces,
             self._heard,
             is_whole=lambda raw: self._speech.told(raw, is_stream=True).is_complete,
-            fault=self._speech.fault,
-            later=self._keep_later,
+            moments=self._moments(self._keep_given),
         )
         return relayed
+
+    def _moments(self, before_end: Callable[[], Awaitable[None]]) -> Moments:
+        return Moments(self._held.begin, before_end, self._speech.fault, self._keep_later)
+
+    async def _end(self, answer: OutboundAnswer) -> None:
+        """End the exchange, whether the client had all of it, or not even the first piece."""
+        await answer.close()
+        self._held.begin()
+        self._keep_later()
 
     def _name(self) -> ReplyName:
         return ReplyName(
@@ -221,7 +252,9 @@ class _Exchange:
         assert isinstance(saved, list)
         turn.saved = [str(one["id"]) for one in saved if isinstance(one, dict)]
 
-    async def _keep_thinking(self, blocks: Thinking) -> None:
+    async def _keep_given(self, blocks: Thinking | None = None) -> None:
+        """See to it that the next request finds what this one was given."""
+        await self._held.settle(SAVING_S_MAX)
         if blocks and self._turn.is_recalled:
             self._turn.thinking.update(blocks)
             await keep_block(self._app, self._turn)
@@ -239,11 +272,6 @@ class _Exchange:
         if turn.usage is None and self._translator is not None:
             turn.usage = self._translator.usage
         await keep_turn(self._app, turn, outcome)
-
-
-async def _finish(work: asyncio.Future[None]) -> None:
-    """Wait for what goes on; a failure is logged by the runtime."""
-    await work
 
 
 def _told_headers(turn: Turn, *, is_pending: bool) -> list[tuple[str, str]]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar, cast
 from zoneinfo import ZoneInfo
 
 from remembrancer.app.gateway.boot import QUOTES_MAX, boot_text
 from remembrancer.app.gateway.forms import Thinking
 from remembrancer.app.gateway.history import Reading
+from remembrancer.app.gateway.together import HeldBack, SharedStore
 from remembrancer.app.gateway.turns import Turn
 from remembrancer.app.items.resolve import zone_of
 from remembrancer.app.recall.recall import Recalled, recall
@@ -77,11 +78,14 @@ class _Read:
     given: Mapping[str, TurnBlock] = field(default_factory=dict)
 
 
-async def give(app: App, turn: Turn, asked: Asked) -> Given:
+async def give(app: App, turn: Turn, asked: Asked, held: HeldBack) -> Given:
     """Return the memory of a request; this turn's is noted in it.
 
-    *Promise:* never raises ours; at most RECALL_TIMEOUT_MS; one round trip and a recall's.
+    *Promise:* never raises ours; at most RECALL_TIMEOUT_MS; the round trips of a recall, whose
+    first one reads what the gateway itself wants as well; what is written waits in `held`.
     """
+    shared = SharedStore(app.sql)
+    app = replace(app, sql=shared, runtime=held)
     limit_s = app.settings.recall_timeout_ms / 1_000
     until = asyncio.get_running_loop().time() + limit_s
     reading = asyncio.ensure_future(_read(app, turn, asked))
@@ -105,9 +109,10 @@ async def give(app: App, turn: Turn, asked: Asked) -> Given:
         for one in (reading, recalling):
             if one is not None:
                 one.cancel()
+        shared.give_up()
     earlier = [one for key, one in read.given.items() if key != turn.key]
     _give_anew(turn, asked, recalled, earlier)
-    app.runtime.run_later(keep_block(app, turn))
+    held.promise(lambda: keep_block(app, turn))
     return Given(read.boot, {**blocks, turn.key: turn.block})
 
 

@@ -21,7 +21,7 @@ from remembrancer.ports.runtime import Runtime
 HEARD_BYTES_MAX: Final = 16 * 1024 * 1024
 """Bytes of one reply that are kept to be read; of a longer one the rest is passed on only."""
 
-_ENDS: Final = (b"data: [DONE]", b"event: message_stop")
+_ENDS: Final = (b"data: [DONE]", b"data:[DONE]", b"event: message_stop", b"event:message_stop")
 """What the last piece of a whole stream holds; without it the reply is read to see."""
 
 Fault = Callable[[RemembrancerError], bytes]
@@ -55,7 +55,8 @@ class Relayed:
     """What the door sends: a whole body, a platform stream, or pieces cut between events.
 
     *Shape:* beside a platform stream, `along` ends when all of it was read along, and `stop` tells
-    the upstream that nobody reads it any more.
+    the upstream that nobody reads it any more. Whatever becomes of the rest, `end` is called when
+    the client has had it, or has left.
     """
 
     status: int
@@ -65,6 +66,22 @@ class Relayed:
     along: asyncio.Future[None] | None = None
     stop: Callable[[], Awaitable[None]] | None = None
     pieces: AsyncGenerator[bytes, None] | None = None
+    end: Callable[[], Awaitable[None]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """What is done at certain moments of a stream.
+
+    *Shape:* `begun` when the client has been sent the first bytes, and some more; `before_end` is
+    awaited before the client hears of the stream's end; `fault` makes the event that reports a
+    fault; `later` at the end of it all, however it came.
+    """
+
+    begun: Callable[[], None]
+    before_end: Callable[[], Awaitable[None]]
+    fault: Fault
+    later: Callable[[], None]
 
 
 async def pass_on(
@@ -73,69 +90,67 @@ async def pass_on(
     heard: Heard,
     *,
     is_whole: Callable[[bytes], bool],
-    fault: Fault,
-    later: Callable[[], None],
+    moments: Moments,
 ) -> AsyncGenerator[bytes, None]:
     """Yield a stream's bytes as they come, then the event that says what broke, if something did.
 
     *Shape:* `is_whole` tells of all bytes whether they are a reply with its end.
-    *Promise:* `later` is called once, whether the stream ended, broke, or the client left; then
-    the upstream is told to stop.
+    *Promise:* whether the stream ended, broke, or the client left, the upstream is told to stop.
     """
+    has_end = False
     try:
         async for piece in whole_events(pieces):
             heard.add(piece)
+            has_end = any(end in piece for end in _ENDS)
+            if has_end:
+                await moments.before_end()
             yield piece
+            moments.begun()
         heard.is_ended = True
-        has_end = bool(heard.pieces) and any(end in heard.pieces[-1] for end in _ENDS)
+        await moments.before_end()
         if not has_end and not is_whole(heard.raw):
             heard.error = cut_off()
-            yield fault(heard.error)
+            yield moments.fault(heard.error)
     except RemembrancerError as error:
         heard.error = error
-        yield fault(error)
+        yield moments.fault(error)
     finally:
         await answer.close()
-        later()
+        moments.later()
 
 
 async def translate_on(
     answer: OutboundAnswer,
     heard: Heard,
     translator: StreamTranslator,
-    *,
-    before_end: Callable[[], Awaitable[None]],
-    fault: Fault,
-    later: Callable[[], None],
+    moments: Moments,
 ) -> AsyncGenerator[bytes, None]:
-    """Yield a stream in the client's form, event by event; otherwise as `pass_on`.
-
-    *Promise:* `before_end` has ended before the client hears of the stream's end.
-    """
+    """Yield a stream in the client's form, event by event; otherwise as `pass_on`."""
     reader = SseReader()
     try:
         async for piece in answer.chunks():
             told = [one for event in reader.feed(piece) for one in translator.feed(event)]
             if told:
                 if told[-1] == DONE:
-                    await before_end()
+                    await moments.before_end()
                 out = b"".join(told)
                 heard.add(out)
                 yield out
+                moments.begun()
         rest = [one for event in reader.close() for one in translator.feed(event)]
         rest += translator.close()
         heard.is_ended = True
         if rest:
-            await before_end()
+            await moments.before_end()
             out = b"".join(rest)
             heard.add(out)
             yield out
     except RemembrancerError as error:
         heard.error = error
-        yield fault(error)
+        yield moments.fault(error)
     finally:
         await answer.close()
-        later()
+        moments.later()
 
 
 async def read_along(pieces: AsyncIterator[bytes], heard: Heard) -> None:
