@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.app.distill.nightly import Distiller, counted, echoing, facts, lines_of
+from tests.app.distill.test_dream import dreaming
 from tests.builders import NAMESPACE
 
 from remembrancer.app.health import check_health
@@ -226,6 +227,34 @@ async def test_list_is_paged_and_checked() -> None:
     assert [one["content"] for one in rest["skipped"]] == [f"{BAD} 2"]
     with pytest.raises(InvalidInput):
         await list_skips(bench.app, bench.caller(), limit=0)
+
+
+@pytest.mark.parametrize("how", [name for name in REFUSALS if name != "wrong JSON"])
+async def test_night_that_a_model_refuses_is_summed_up_by_rule_where_it_must(how: str) -> None:
+    dreamt = dreaming(summary="跑步")
+
+    def answer(prompt: Prompt) -> str | Completion:
+        if BAD in prompt.user:
+            return REFUSALS[how]()
+        return echoing(prompt) if PROBES["zh"] in prompt.user else dreamt(prompt)
+
+    bench = Distiller(script=answer, actor="agent:claude", given={"DREAM_MAX_MESSAGES": "9"})
+    await bench.say("今天跑步十公里。", "晚上跑步很累。", BAD, "又去跑步了。")
+    bench.runtime.advance(DAY_MS)
+    ended: list[str] = []
+    for _ in range(12):
+        bench.runtime.advance(HOUR_MS)
+        done = await run_job(bench.app, "dream", NAMESPACE, trigger="cron")
+        ended.append(str(done["status"]))
+        if done["status"] != "failed":
+            break
+    assert ended == ["failed"] * REFUSALS_MAX + ["done"]
+    assert counted(done, "by_rule") == 1
+    [page] = await bench.rows("SELECT content, version FROM pages WHERE kind = 'day'")
+    assert page["version"] == 1
+    assert BAD in str(page["content"]) and "跑步" in str(page["content"])
+    assert await bench.rows("SELECT * FROM refused_batches") == []
+    assert (await bench.run("dream", force=False))["status"] == "nothing"
 
 
 async def test_empty_answer_is_no_refusal() -> None:

@@ -35,6 +35,7 @@ from remembrancer.core.distill.pages import (
     rolled_page,
 )
 from remembrancer.core.distill.parts import Part
+from remembrancer.core.errors import ModelRefused
 from remembrancer.core.ids import DIGEST
 from remembrancer.core.ledger.changes import Fields
 from remembrancer.core.ledger.events import Head
@@ -204,7 +205,12 @@ async def _rolled(ctx: JobContext, notes: Sequence[str], label: str, digest: str
         language=language,
         read=read_night,
     )
-    answered = await ask(ctx, question)
+    try:
+        answered = await ask(ctx, question)
+    except ModelRefused:
+        # An outage is raised; a page by rule is better than none for ever.
+        ctx.count(refused=1)
+        return by_rule
     if isinstance(answered, NoModel | CutOff):
         return by_rule
     source = "\n".join(shown)

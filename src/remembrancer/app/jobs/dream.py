@@ -16,12 +16,14 @@ from remembrancer.app.commit import Plan, write
 from remembrancer.app.jobs.asking import CutOff, NoModel, Question, ask
 from remembrancer.app.jobs.calendar import Day, is_redone, next_day
 from remembrancer.app.jobs.frame import JobCode, JobContext, JobReport
+from remembrancer.app.jobs.narrowing import narrow, passed_statements, prove
 from remembrancer.app.jobs.night import finish_day
 from remembrancer.core.distill import prompts
 from remembrancer.core.distill.lines import DREAM_LINE_CHARS, Line, language_of, own_words
 from remembrancer.core.distill.nights import Night, kept_quotes, read_night
 from remembrancer.core.distill.pages import extract_of, grounded_night
 from remembrancer.core.distill.parts import Part
+from remembrancer.core.errors import ModelRefused
 from remembrancer.core.items.query import ItemQuery
 from remembrancer.core.items.record import ItemRecord
 from remembrancer.core.memories.wording import whole_of
@@ -34,6 +36,7 @@ from remembrancer.store import distilling as store
 from remembrancer.store import items as item_store
 from remembrancer.store import library as library_store
 from remembrancer.store import search
+from remembrancer.store import skips as skip_store
 from remembrancer.store.distilling import Said
 from remembrancer.store.item_filters import Asked
 
@@ -65,8 +68,8 @@ async def run(ctx: JobContext) -> JobReport:
         return JobReport(is_done=False, answer={"prompts": prompts.VERSION})
     if ctx.counts["batches"] >= runs_max:
         return JobReport(answer={"more": True})
-    await _read_batch(ctx, day)
-    ctx.count(batches=1)
+    if await _read_batch(ctx, day):
+        ctx.count(batches=1)
     return JobReport(is_done=False)
 
 
@@ -78,21 +81,41 @@ class _Context:
     memories: Sequence[ItemRecord]
 
 
-async def _read_batch(ctx: JobContext, day: Day) -> None:
+async def _read_batch(ctx: JobContext, day: Day) -> bool:
+    """Keep what is made of the next messages; tell whether, or their batch was only narrowed."""
+    [refused] = await ctx.app.sql.read([skip_store.standing_statement(ctx.namespace, ctx.job)])
+    standing = skip_store.standing_of(refused.rows)
     said = list(day.said)
+    if standing is not None and standing.size and said[0].cursor <= standing.until:
+        said = said[: standing.size]
+    try:
+        said, lines, part = await _asked(ctx, day, said)
+    except ModelRefused as refusal:
+        if await narrow(ctx, standing, [one.cursor for one in said], refusal):
+            return False
+        lines, part = _lines(said), None
+        language = language_of([line.text for line in lines if line.is_source])
+        await prove(ctx, str(ctx.app.settings.dream_model), language, refusal)
+    # Not even one message's answer came whole, or at all: the rule sums it up.
+    extra = passed_statements(ctx, standing, said[-1].cursor)
+    await _keep(ctx, day, said, part or _by_rule(ctx, lines), extra)
+    ctx.count(messages=len(said))
+    return True
+
+
+async def _asked(
+    ctx: JobContext, day: Day, said: Sequence[Said]
+) -> tuple[Sequence[Said], Sequence[Line], Part | None]:
+    """Return what was made of as many of the messages as an answer has room for."""
     while True:
         lines = _lines(said)
         if not any(line.is_source for line in lines):
-            part: Part | None = Part(Night())
-        else:
-            part = await _made(ctx, day, lines, await _context(ctx, lines))
+            return said, lines, Part(Night())
+        part = await _made(ctx, day, lines, await _context(ctx, lines))
         if part is not None or len(said) == 1:
-            break
+            return said, lines, part
         ctx.count(cut=1)
         said = said[: len(said) // 2]
-    # Not even one message's answer came whole: the rule sums it up.
-    await _keep(ctx, day, said, part or _by_rule(ctx, lines))
-    ctx.count(messages=len(said))
 
 
 def _lines(said: Sequence[Said]) -> list[Line]:
@@ -178,10 +201,12 @@ def _described(record: ItemRecord) -> str:
     return f"({name}) {shorten(whole_of(fields), MEMORY_CHARS)}"
 
 
-async def _keep(ctx: JobContext, day: Day, said: Sequence[Said], part: Part) -> None:
+async def _keep(
+    ctx: JobContext, day: Day, said: Sequence[Said], part: Part, passed: Sequence[Statement]
+) -> None:
     body = {**part.body, "through_id": said[-1].id}
     number = len(day.parts)
-    extra: list[Statement] = []
+    extra: list[Statement] = [*passed]
     if is_redone(ctx, day.date):
         extra.append(day_store.drop_parts_statement(ctx.namespace, day.date))
         ctx.count(**{f"redone_{day.date}": 1})
