@@ -1,4 +1,4 @@
-"""Runs the test tiers one after another and adds up their counts; `scripts/test` is its face.
+"""Runs the test tiers, some beside each other, and adds up their counts; `scripts/test` shows it.
 
 A tier is a folder of tests with a purpose and a price. Each runs in a pytest of its own, so that
 a tier alone is the same run as that tier among the others.
@@ -13,8 +13,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,19 +25,25 @@ COVERAGE = ("--cov=remembrancer", "--cov-branch", "--cov-report=")
 """Options of pytest; each tier writes a file of its own, which are then combined."""
 PASSED, FOUND_NOTHING = 0, 5
 """Exit codes of pytest that are no failure."""
+AT_ONCE = min(os.cpu_count() or 1, 4)
+"""How many tiers run beside each other; a process for each keeps every core busy to the end, where
+two processes for one tier would both import and collect all of it and then wait for each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """One kind of test: `folder` lies in `tests/`, `seconds` is about what it takes on 2 cores.
+    """One kind of test: `folder` lies in `tests/`, `seconds` is about what it takes on one core.
 
-    A far tier stands in for another place than this machine; it runs when it is named, or `all`.
+    *Shape:* `workers` is how many processes it gets when it runs alone, and `workers_beside` when
+    others run beside it. A far tier stands in for another place than this machine; it runs when
+    it is named, or `all`.
     """
 
     name: str
     purpose: str
     seconds: int
     workers: int = 2
+    workers_beside: int = 1
     is_far: bool = False
 
     @property
@@ -90,6 +98,32 @@ class Count:
         return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How the tiers of one call are run: a near run leaves those tests that are marked `long`."""
+
+    options: Sequence[str]
+    scratch: Path
+    is_near: bool = False
+    is_alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one tier came to: seconds passed, and seconds of all its processes on a core."""
+
+    tier: Tier
+    count: Count
+    seconds: float
+    busy_seconds: float
+    output: str = ""
+
+    def __str__(self) -> str:
+        left = f", {self.count.left} left for all" * (self.count.left > 0)
+        times = f"{self.seconds:.0f} s, {self.busy_seconds:.0f} s of a core"
+        return f"{self.tier.name:<9} {self.count}{left}  ({times})"
+
+
 def read_report(path: Path, exit_code: int) -> Count:
     """What a pytest run came to, from its JUnit report and its exit code."""
     count = Count()
@@ -103,40 +137,66 @@ def read_report(path: Path, exit_code: int) -> Count:
     return count
 
 
-def run_tier(tier: Tier, options: Sequence[str], *, scratch: Path, is_near: bool = False) -> Count:
-    """Runs one tier's tests, their output going straight to the terminal.
+def run_tier(tier: Tier, run: Run) -> Result:
+    """Runs one tier's tests; the output of one alone goes straight to the terminal.
 
-    A near run leaves those marked `long`; tests/conftest.py writes down how many.
+    tests/conftest.py writes down how many tests a near run leaves.
     """
-    report = scratch / f"{tier.name}.xml"
+    print(f"== {tier.name}: {tier.purpose} (about {tier.seconds} s)", flush=True)
+    report, left, said = (run.scratch / f"{tier.name}.{kind}" for kind in ("xml", "left", "out"))
     command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", tier.folder]
-    if tier.workers > 1:
-        command += ["-n", str(tier.workers), "--dist", "loadfile"]
+    workers = tier.workers if run.is_alone else tier.workers_beside
+    if workers > 1:
+        command += ["-n", str(workers), "--dist", "loadfile"]
+    if sys.stdout.isatty():
+        command += ["--color=yes"]
     # One order of sets in every worker: a set in a test's id must not differ between them.
-    fixed = {"COVERAGE_FILE": str(scratch / f".coverage.{tier.name}"), "PYTHONHASHSEED": "0"}
-    left = scratch / f"{tier.name}.left"
-    environment = {**os.environ, **fixed, **({"TESTS_LEFT": str(left)} if is_near else {})}
-    done = subprocess.run([*command, *options], cwd=ROOT, env=environment, check=False)
-    count = read_report(report, done.returncode)
+    fixed = {"COVERAGE_FILE": str(run.scratch / f".coverage.{tier.name}"), "PYTHONHASHSEED": "0"}
+    near = {"TESTS_LEFT": str(left)} if run.is_near else {}
+    started = time.monotonic()
+    with said.open("wb") as file:
+        ways = {} if run.is_alone else {"stdout": file, "stderr": file, "stdin": subprocess.DEVNULL}
+        exit_code, busy_seconds = run_measured(
+            [*command, *run.options], {**os.environ, **fixed, **near}, ways
+        )
+    count = read_report(report, exit_code)
     count.left = int(left.read_text(encoding="utf-8")) if left.exists() else 0
-    return count
+    output = said.read_text(encoding="utf-8", errors="replace")
+    return Result(tier, count, time.monotonic() - started, busy_seconds, output)
 
 
-def run_tiers(
-    tiers: Sequence[Tier], options: Sequence[str], *, scratch: Path, is_near: bool = False
-) -> Count:
-    """Runs the tiers in order and prints a line before and after each."""
+def run_measured(
+    command: Sequence[str], environment: dict[str, str], ways: dict[str, Any]
+) -> tuple[int, float]:
+    """Runs a command; answers its exit code and the seconds that it and its children computed."""
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, **ways)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage.ru_utime + usage.ru_stime
+
+
+def run_tiers(tiers: Sequence[Tier], run: Run) -> Count:
+    """Runs the tiers, the longest first, and prints a line before and after each.
+
+    A tier that ran beside others is shown whole when there is something to read in it.
+    """
+    pool = ThreadPoolExecutor(AT_ONCE)
+    results = {}
+    try:
+        ordered = sorted(tiers, key=lambda tier: tier.seconds, reverse=True)
+        for future in as_completed([pool.submit(run_tier, tier, run) for tier in ordered]):
+            result = future.result()
+            results[result.tier] = result
+            if result.count.failed or result.count.skipped or run.options:
+                print(f"\n{result.output}", end="")
+            print(result, flush=True)
+    finally:
+        pool.shutdown(cancel_futures=True)
     total = Count()
-    summary = []
-    for tier in tiers:
-        print(f"\n== {tier.name}: {tier.purpose} (about {tier.seconds} s)", flush=True)
-        started = time.monotonic()
-        count = run_tier(tier, options, scratch=scratch, is_near=is_near)
-        left = f", {count.left} left for all" * (count.left > 0)
-        summary.append(f"{tier.name:<9} {count}{left}  ({time.monotonic() - started:.1f} s)")
-        total.add(count)
     print("\n== summary")
-    print("\n".join(summary))
+    for tier in tiers:
+        print(results[tier])
+        total.add(results[tier].count)
     if total.left:
         print(f"{total.left} tests of full matrices are left for: scripts/test all")
     return total
@@ -174,12 +234,8 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         options += COVERAGE * chosen.coverage
-        total = run_tiers(
-            [known[name] for name in names],
-            options,
-            scratch=scratch,
-            is_near=not chosen.tiers,
-        )
+        run = Run(options, scratch, is_near=not chosen.tiers, is_alone=len(names) == 1)
+        total = run_tiers([known[name] for name in names], run)
         if chosen.coverage:
             report_coverage(scratch)
     print(f"\n{total}", flush=True)

@@ -59,6 +59,9 @@ def test_long(number): pass
 @pytest.fixture
 def small(write_tree: Writer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     """Runs the runner over a small tree of tests in place of the repository's."""
+    # Of the plugins these runs need one, and importing the others takes most of their time.
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p xdist.plugin")
 
     def run(files: dict[str, str], *arguments: str) -> int:
         monkeypatch.setattr(tiers, "ROOT", write_tree(files))
@@ -104,17 +107,6 @@ def test_run_with_passing_tiers_ends_with_the_total(
     assert capfd.readouterr().out.splitlines()[-1] == "2 passed, 0 failed, 1 skipped"
 
 
-def test_run_with_one_failure_exits_with_one(
-    small: Callable[..., int], capfd: pytest.CaptureFixture[str]
-) -> None:
-    files = {
-        "tests/core/test_a.py": "def test_a(): assert False\n",
-        "tests/app/test_a.py": "def test_b(): pass\n",
-    }
-    assert small(files) == 1
-    assert capfd.readouterr().out.splitlines()[-1] == "1 passed, 1 failed, 0 skipped"
-
-
 def test_run_without_a_test_exits_with_one(small: Callable[..., int]) -> None:
     assert small({"tests/core/none.txt": ""}, "core") == 1
 
@@ -142,11 +134,27 @@ def test_near_run_leaves_long_tests_and_says_how_many(
     assert any(line.startswith("core ") and "2 left for all" in line for line in near)
     assert "2 tests of full matrices are left for: scripts/test all" in near
     assert near[-1] == "1 passed, 0 failed, 0 skipped"
-    for name in ("core", "all"):
-        assert small(files, name) == 0
-        full = capfd.readouterr().out
-        assert full.splitlines()[-1] == "3 passed, 0 failed, 0 skipped"
-        assert "left for" not in full
+    assert small(files, "all") == 0
+    full = capfd.readouterr().out
+    assert full.splitlines()[-1] == "3 passed, 0 failed, 0 skipped"
+    assert "left for" not in full
+
+
+def test_tier_that_fails_beside_others_shows_what_pytest_said(
+    small: Callable[..., int], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tiers, "AT_ONCE", 2)
+    files = {
+        "tests/core/test_a.py": "def test_a(): assert 1 == 2\n",
+        "tests/app/test_a.py": "def test_b(): pass\n",
+    }
+    assert small(files) == 1
+    lines = capfd.readouterr().out.splitlines()
+    assert "E   assert 1 == 2" in [line.rstrip() for line in lines]
+    summary = lines[lines.index("== summary") :]
+    assert [line.split()[0] for line in summary[1:3]] == ["core", "app"]
+    assert "0 passed, 1 failed, 0 skipped" in summary[1]
+    assert "1 passed, 0 failed, 0 skipped" in summary[2]
 
 
 def test_run_with_unknown_tier_names_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
@@ -182,20 +190,21 @@ def test_async_tests_run_and_can_fail(root: Path, write_tree: Writer) -> None:
     assert "2 failed, 3 passed" in done.stdout, done.stdout
 
 
-def test_far_tiers_run_when_named_or_all_and_not_by_default(
+def test_far_tiers_and_long_tests_run_when_named_or_all_and_not_by_default(
     write_tree: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folders = ("core", "deploy", "pyodide")
     monkeypatch.setattr(tiers, "ROOT", write_tree({f"tests/{name}/x.py": "" for name in folders}))
-    ran: list[list[str]] = []
+    ran: list[tuple[bool, list[str]]] = []
 
-    def note(
-        chosen: list[tiers.Tier], options: object, *, scratch: Path, is_near: bool
-    ) -> tiers.Count:
-        del options, scratch, is_near
-        ran.append([tier.name for tier in chosen])
+    def note(chosen: list[tiers.Tier], run: tiers.Run) -> tiers.Count:
+        ran.append((run.is_near, [tier.name for tier in chosen]))
         return tiers.Count(passed=1)
 
     monkeypatch.setattr(tiers, "run_tiers", note)
     assert [tiers.main([]), tiers.main(["all"]), tiers.main(["deploy"])] == [0, 0, 0]
-    assert ran == [["core"], ["core", "pyodide", "deploy"], ["deploy"]]
+    assert ran == [
+        (True, ["core"]),
+        (False, ["core", "pyodide", "deploy"]),
+        (False, ["deploy"]),
+    ]
