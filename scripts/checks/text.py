@@ -14,7 +14,7 @@ REGISTRY = re.compile(
     r"|static\.crates\.io|proxy\.golang\.org"
 )
 """Hosts that packages come from; the clients know them, the repository need not."""
-LOCK_ADDRESS = re.compile(r'"resolved":|--(?:extra-)?index-url|--find-links|file:')
+LOCK_ADDRESS = re.compile(r'"resolved": ?"[^"]*:|--(?:extra-)?index-url|--find-links|file:')
 """How a lock file says where a package came from; ours say only what it is."""
 BINARY_SUFFIXES = (".png", ".ico", ".woff2", ".sqlite", ".db", ".gz", ".zip")
 """Files without text."""

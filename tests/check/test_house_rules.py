@@ -58,6 +58,13 @@ GOOD: list[tuple[str, Checker, dict[str, str]]] = [
     ("module-at-limit", sizes.check, {CORE: "x = 1\n" * 400}),
     ("test-module-at-limit", sizes.check, {"tests/core/test_a.py": "x = 1\n" * 600}),
     ("wire-at-limit", sizes.check, {"src/remembrancer/local/wire.py": "x = 1\n" * 150}),
+    ("view-at-limit", sizes.check, {"admin/src/views/a.tsx": "x;\n" * 300}),
+    ("style-at-limit", sizes.check, {"admin/src/styles/a.css": "\n" * 400}),
+    (
+        "lock-names-a-folder-of-ours",
+        text.check,
+        {"package-lock.json": '{"resolved": "admin", "link": true}\n'},
+    ),
     ("function-at-limit", sizes.check, {CORE: function(60)}),
     ("table-is-no-function", sizes.check, {CORE: "@d(\n" + "    1,\n" * 99 + ")\n" + function(60)}),
     ("asgi-in-a-ring", names.check, {"src/remembrancer/http/asgi.py": ""}),
@@ -121,6 +128,8 @@ BAD: list[tuple[str, Checker, dict[str, str], str]] = [
     ("word", names.check, {"src/remembrancer/core/date_utils.py": ""}, "'utils'"),
     ("folder-word", names.check, {"src/remembrancer/helpers/dates.py": ""}, "'helpers'"),
     ("platform-word", names.check, {"src/workers.py": ""}, "runtime"),
+    ("long-view", sizes.check, {"admin/src/views/a.tsx": "x;\n" * 301}, "300"),
+    ("long-part", sizes.check, {"admin/src/parts/a.tsx": "x;\n" * 401}, "400"),
     ("migration", names.check, {"migrations/add_items.sql": ""}, "NNNN"),
     (
         "migration-number",
