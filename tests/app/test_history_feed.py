@@ -60,3 +60,17 @@ async def test_feed_of_another_namespace_is_empty() -> None:
     stranger = bench.caller(namespace=Namespace("other"))
     answer = await history(bench.app, stranger, cursor="5")
     assert answer["events"] == [] and answer["next_cursor"] is None
+
+
+@pytest.mark.parametrize("limit", [1, 50])
+async def test_feed_of_a_cause_shows_what_one_command_did(limit: int) -> None:
+    bench, _ = await written()
+    first = (await history(bench.app, bench.caller(), limit=1))["events"]
+    assert isinstance(first, list) and isinstance(first[0], dict)
+    cause = str(first[0]["cause"])
+    assert await pages(bench, limit, cause=cause) == [7]
+    grown = await history(bench.app, bench.caller(), cursor="3", limit=1)
+    assert isinstance(grown["events"], list) and isinstance(grown["events"][0], dict)
+    captured = str(grown["events"][0]["cause"])
+    assert await pages(bench, limit, cause=captured) == [3, 2]
+    assert await pages(bench, limit, cause="req_nothing") == []

@@ -45,10 +45,12 @@ async def history(
     limit: int = 50,
     cursor: str | None = None,
     stream: str | None = None,
+    cause: str | None = None,
 ) -> Answer:
     """Return the namespace's events, newest first.
 
-    *Shape:* `{"events", "next_cursor"}`; `stream` such as `project/prj_…` narrows it.
+    *Shape:* `{"events", "next_cursor"}`; `stream` such as `project/prj_…` narrows it, `cause` to
+    what one command or run of a job did.
     """
     before = _position(cursor)
     count = _bounded(limit)
@@ -58,6 +60,7 @@ async def history(
                 caller.namespace,
                 before_position=before,
                 stream=None if stream is None else Stream(stream),
+                cause=cause,
                 limit=count + 1,
             )
         ]

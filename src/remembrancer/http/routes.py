@@ -90,7 +90,12 @@ AREAS: Final = (
         "/v1/messages/count_tokens",
     ),
     _rest("cache", "/v1/cache/{bucket}/{key:path}"),
-    _rest("conversations", "/v1/conversations", "/v1/conversations/{conversation_id}"),
+    _rest(
+        "conversations",
+        "/v1/conversations",
+        "/v1/conversations/{conversation_id}",
+        "/v1/conversations/{conversation_id}/messages",
+    ),
     _rest("messages", "/v1/ingest/messages", "/v1/memories/ingest", "/v1/messages/ingest"),
     _rest(
         "context",
@@ -131,7 +136,7 @@ AREAS: Final = (
         "/v1/jobs/extract/skipped/{message_id}/retry",
         "/v1/jobs/extract/skipped/{message_id}/drop",
     ),
-    _rest("settings", "/v1/settings", "/v1/dates/parse"),
+    _rest("settings", "/v1/settings", "/v1/settings/server", "/v1/dates/parse"),
     _rest("keys", "/v1/keys", "/v1/keys/{key_id}"),
     _rest("export", "/v1/export"),
     _rest("debug", "/v1/debug/vector_health", "/v1/debug/vector_reindex", "/v1/debug/cache_health"),

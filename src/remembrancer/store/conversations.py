@@ -8,10 +8,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from remembrancer.core.ids import Namespace
-from remembrancer.core.values import canonical_json
+from remembrancer.core.values import HOUR_MS, canonical_json
 from remembrancer.ports.sql import Row, Statement
+
+GIVEN_WITHIN_MS: Final = HOUR_MS
+"""Milliseconds after a recall in which its block is kept: the answer's stream may be long. Our
+choice; it bounds what finding a recall's block reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +115,18 @@ def blocks_of(rows: Sequence[Row]) -> dict[str, TurnBlock]:
         )
         for row in rows
     }
+
+
+def given_statement(namespace: Namespace, recall_id: str, *, at_ms: int) -> Statement:
+    """Return the statement that reads the block that a turn was given for a recall.
+
+    *Shape:* `at_ms` when the recall was. *Promise:* reads the blocks of GIVEN_WITHIN_MS at most.
+    """
+    return Statement(
+        "SELECT block FROM turn_blocks WHERE namespace = ?1 AND created_at >= ?3"
+        " AND created_at <= ?4 AND recall_id = ?2 LIMIT 1",
+        (namespace, recall_id, at_ms, at_ms + GIVEN_WITHIN_MS),
+    )
 
 
 def keep_block_statement(

@@ -129,11 +129,17 @@ def users_statement(
 
 
 def feed_statement(
-    namespace: Namespace, *, before_position: int | None, stream: Stream | None, limit: int
+    namespace: Namespace,
+    *,
+    before_position: int | None,
+    stream: Stream | None,
+    limit: int,
+    cause: str | None = None,
 ) -> Statement:
-    """Return the statement that reads events newest first, of one stream or of all.
+    """Return the statement that reads events newest first, of one stream or cause or of all.
 
-    *Shape:* one stream's by version, all by time and then position. *Promise:* reads what it
+    *Shape:* one stream's by version, one cause's by position, all by time and then position.
+    *Promise:* reads what it
     returns, and one row more for the place to go on from.
     """
     marks = Marks(namespace)
@@ -141,7 +147,12 @@ def feed_statement(
     if stream is not None:
         where += f" AND e.stream = {marks.add(stream)}"
         order = "e.version DESC"
-    if before_position is not None:
+    if cause is not None:
+        where += f" AND e.cause = {marks.add(cause)}"
+        order = "e.position DESC"
+    if before_position is not None and cause is not None:
+        where += f" AND e.position < {marks.add(before_position)}"
+    elif before_position is not None:
         place = marks.add(before_position)
         part = "version" if stream is not None else "at_ms"
         start = f"(SELECT {part} FROM events WHERE position = {place})"

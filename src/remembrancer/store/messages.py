@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from remembrancer.core.dates import format_iso
 from remembrancer.core.ids import Namespace
-from remembrancer.core.values import canonical_json
+from remembrancer.core.values import JSON, canonical_json
 from remembrancer.ports.sql import Row, Statement
 
 SHOWN_CHARS_MAX: Final = 2_000
@@ -77,3 +78,51 @@ def window_count_statement(namespace: Namespace, *, start_ms: int, end_ms: int) 
         " WHERE namespace = ? AND created_at >= ? AND created_at <= ?",
         (namespace, start_ms, end_ms),
     )
+
+
+_SHOWN: Final = (
+    "m.id, m.conversation_id, m.role, substr(m.content, 1, ?3) AS content,"
+    " length(m.content) AS chars, m.source, m.model, m.is_partial, m.created_at"
+)
+
+
+def named_statement(namespace: Namespace, ids: Sequence[str]) -> Statement:
+    """Return the statement that reads messages by their ids, the oldest first; cut as a window's.
+
+    *Shape:* those that retention has taken are missing.
+    """
+    return Statement(
+        f"SELECT {_SHOWN} FROM json_each(?2) AS j CROSS JOIN messages AS m"
+        " ON m.namespace = ?1 AND m.id = j.value ORDER BY m.created_at, m.id",
+        (namespace, canonical_json(list(ids)), SHOWN_CHARS_MAX),
+    )
+
+
+def conversation_statement(
+    namespace: Namespace, conversation_id: str, *, before: tuple[int, str] | None, limit: int
+) -> Statement:
+    """Return the statement that reads a page of a conversation, newest first; cut as a window's.
+
+    *Shape:* `before` time and id of the last one of the page before.
+    """
+    where = "" if before is None else " AND (m.created_at, m.id) < (?5, ?6)"
+    return Statement(
+        f"SELECT {_SHOWN} FROM messages AS m WHERE m.namespace = ?1 AND m.conversation_id = ?2"
+        f"{where} ORDER BY m.created_at DESC, m.id DESC LIMIT ?4",
+        (namespace, conversation_id, SHOWN_CHARS_MAX, limit, *(before or ())),
+    )
+
+
+def message_view(row: Row) -> dict[str, JSON]:
+    """Return a message's answer form from a row of one of the two statements above."""
+    return {
+        "id": str(row["id"]),
+        "conversation_id": str(row["conversation_id"]),
+        "role": str(row["role"]),
+        "content": str(row["content"]),
+        "chars": int(str(row["chars"])),
+        "source": None if row["source"] is None else str(row["source"]),
+        "model": None if row["model"] is None else str(row["model"]),
+        "is_partial": bool(row["is_partial"]),
+        "created_at": format_iso(int(str(row["created_at"]))),
+    }

@@ -105,3 +105,42 @@ async def test_lists_are_paged_and_unknown_ones_refused() -> None:
     assert second["next_cursor"] is None
     error_of(missing, status=404, code="not_found")
     error_of(refused, status=403, code="forbidden")
+
+
+async def test_messages_of_a_conversation_are_listed_newest_first_page_by_page() -> None:
+    named = {"x-remembrancer-conversation": "c"}
+    async with chats() as one:
+        await one.post({"messages": [user("你好")]}, **named)
+        one.served.runtime.advance(60_000)
+        again = {"messages": [user("你好"), assistant("好的 ok"), user("x" * 3_000)]}
+        await one.post(again, **named)
+        page = await get(one, "/v1/conversations/c/messages?limit=3")
+        rest = await get(one, f"/v1/conversations/c/messages?cursor={page['next_cursor']}")
+        none = await get(one, "/v1/conversations/d/messages")
+        refused = await one.client.get("/v1/conversations/c/messages?cursor=x", headers=one.headers)
+    said = [(row["role"], row["content"][:8]) for row in [*page["data"], *rest["data"]]]
+    assert sorted(said[:2]) == [("assistant", "好的 ok"), ("user", "x" * 8)]
+    assert sorted(said[2:]) == [("assistant", "好的 ok"), ("user", "你好")]
+    long = next(row for row in page["data"] if row["chars"] == 3_000)
+    assert len(long["content"]) < 3_000
+    assert {row["model"] for row in page["data"] if row["role"] == "assistant"} == {"m-1"}
+    assert (rest["next_cursor"], none["data"]) == (None, [])
+    error_of(refused, status=400, code="invalid_input")
+
+
+async def test_recall_of_a_chat_shows_the_text_that_it_gave() -> None:
+    async with chats() as one:
+        made = await one.client.post(
+            "/v1/memories", json={"content": "我的测试暗号是苹果星星"}, headers=one.headers
+        )
+        await one.served.runtime.drain()
+        given = await one.say("我的测试暗号是什么？")
+        await one.served.runtime.drain()
+        path = f"/v1/recalls/{given.headers['x-remembrancer-recall']}"
+        shown = (await get(one, path))["recall"]
+        sent = one.last["messages"][-1]["content"]
+        await one.client.post(f"/v1/items/{made.json()['data']['id']}/forget", headers=one.headers)
+        forgotten = (await get(one, path))["recall"]
+    assert "苹果星星" in shown["text"]
+    assert shown["text"].strip() in sent
+    assert forgotten["text"] is None

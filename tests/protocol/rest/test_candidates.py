@@ -142,3 +142,24 @@ async def test_diary_is_listed_by_kind_and_shown_by_date() -> None:
         "2026-02-28",
         "跑了十公里。",
     )
+
+
+async def test_candidate_shows_the_messages_that_it_came_from() -> None:
+    async with talk() as one:
+        said = [
+            {"role": "user", "content": "我可能四月搬到杭州"},
+            {"role": "user", "content": "嗯"},
+        ]
+        ids = (await one.ask("POST", "/v1/ingest/messages", {"messages": said}))["message_ids"]
+        sources = (ids[0], "msg_gone")
+        waits = await waiting(bench_of(one), "四月搬到杭州", source_message_ids=sources)
+        bare = await waiting(bench_of(one), "likes coffee")
+        shown = await one.ask("GET", f"/v1/candidates/{waits}")
+        without = await one.ask("GET", f"/v1/candidates/{bare}")
+    [source] = shown["sources"]
+    assert (source["id"], source["content"], source["role"]) == (
+        ids[0],
+        "我可能四月搬到杭州",
+        "user",
+    )
+    assert without["sources"] == []

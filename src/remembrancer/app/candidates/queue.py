@@ -17,9 +17,9 @@ from remembrancer.core.cursors import decode_cursor, encode_cursor
 from remembrancer.core.errors import InvalidInput, NotFound
 from remembrancer.core.items.record import item_view
 from remembrancer.core.ledger.events import Head
-from remembrancer.core.values import Caller
+from remembrancer.core.values import JSON, Caller
 from remembrancer.store import candidates as store
-from remembrancer.store import relations
+from remembrancer.store import messages, relations
 from remembrancer.store.candidates import LoadedCandidate
 from remembrancer.store.items import LoadedItem, require
 
@@ -121,13 +121,20 @@ async def look(app: App, caller: Caller, candidate_id: str, target_id: str | Non
 
 
 async def get_candidate(app: App, caller: Caller, candidate_id: str) -> Answer:
-    """Show a candidate with the items it is about.
+    """Show a candidate with the items it is about, and the messages that it came from.
 
-    *Shape:* `{"candidate", "targets": [items]}`; targets that are gone are left out.
-    *Raises:* NotFound. *Promise:* two round trips.
+    *Shape:* `{"candidate", "targets": [items], "sources": [messages]}`; targets that are gone are
+    left out, and messages that retention has taken. *Raises:* NotFound. *Promise:* three round
+    trips, two without sources.
     """
     scene = await look(app, caller, candidate_id, None)
     known = scene.around.items
+    named = scene.candidate.fields.get("source_message_ids")
+    sources: list[JSON] = []
+    if isinstance(named, list) and named:
+        ids = [str(id_) for id_ in named]
+        [said] = await app.sql.read([messages.named_statement(caller.namespace, ids)])
+        sources = [messages.message_view(row) for row in said.rows]
     return {
         "candidate": candidate_view(scene.candidate),
         "targets": [
@@ -135,4 +142,5 @@ async def get_candidate(app: App, caller: Caller, candidate_id: str) -> Answer:
             for id_ in targets_of(scene.candidate)
             if id_ in known
         ],
+        "sources": sources,
     }

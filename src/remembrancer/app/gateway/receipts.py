@@ -13,11 +13,12 @@ from remembrancer.core.errors import NotFound
 from remembrancer.core.values import JSON, Caller
 from remembrancer.ports.sql import Row
 from remembrancer.store import conversations as store
-from remembrancer.store import usage
+from remembrancer.store import messages, usage
 from remembrancer.store.conversations import Conversation
 
 _LIST: Final = "conversations"
 _TURNS: Final = "turns"
+_MESSAGES: Final = "messages"
 _SUMS: Final = ("answers", "prompt_tokens", "completion_tokens", "cached_tokens", "cost")
 
 
@@ -88,6 +89,36 @@ async def get_conversation(
         "turns": _turns(page),
         "next_cursor": encode_cursor(_TURNS, [str(page[-1]["id"])]) if has_more else None,
     }
+
+
+async def list_messages(
+    app: App, caller: Caller, conversation_id: str, *, limit: int, cursor: str | None = None
+) -> Answer:
+    """Return a page of a conversation's stored messages, the latest first.
+
+    *Shape:* `{"data": [{"id", "conversation_id", "role", "content", "chars", "source", "model",
+    "is_partial", "created_at"}], "next_cursor"}`; `content` is the beginning of a long one, `chars`
+    its whole length; retention takes messages after their time. *Raises:* InvalidInput (the
+    cursor). *Promise:* one round trip.
+    """
+    before = None
+    if cursor is not None:
+        at_ms, id_ = decode_cursor(cursor, kind=_MESSAGES, types=[int, str])
+        assert isinstance(at_ms, int)
+        before = (at_ms, str(id_))
+    [found] = await app.sql.read(
+        [
+            messages.conversation_statement(
+                caller.namespace, conversation_id, before=before, limit=limit + 1
+            )
+        ]
+    )
+    page = found.rows[:limit]
+    last = page[-1] if len(found.rows) > limit else None
+    following: str | None = None
+    if last is not None:
+        following = encode_cursor(_MESSAGES, [int(str(last["created_at"])), str(last["id"])])
+    return {"data": [messages.message_view(row) for row in page], "next_cursor": following}
 
 
 def _turns(rows: Sequence[Row]) -> list[JSON]:

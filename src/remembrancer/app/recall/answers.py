@@ -13,6 +13,7 @@ from remembrancer.core.errors import InvalidInput, NotFound
 from remembrancer.core.library.matching import GlossaryHit
 from remembrancer.core.recall.scale import SHOWN_MIN
 from remembrancer.core.values import JSON, Caller
+from remembrancer.store import conversations
 from remembrancer.store import recalls as store
 from remembrancer.store.recalls import RecallRow
 
@@ -99,9 +100,10 @@ async def explain_recall(app: App, caller: Caller, recall_id: str) -> Answer:
     """Show why an earlier recall brought up what it did.
 
     *Shape:* `{"recall": {"id", "at", "purpose", "query", "degraded", "injected", "tokens", "found",
-    "candidates": [{"id", "title", "state", "words", "meaning", "score", "rerank", "layer",
-    "gate"}]}}`; a gate of null was brought up, a title of null is gone. *Raises:* NotFound.
-    *Promise:* two round trips.
+    "text", "candidates": [{"id", "title", "state", "words", "meaning", "score", "rerank", "layer",
+    "gate"}]}}`; `text` what a conversation was given, null for a search and when it is gone; a gate
+    of null was brought up, a title of null is gone. *Raises:* NotFound. *Promise:* two round
+    trips.
     """
     [outcome] = await app.sql.read([store.recall_statement(caller.namespace, recall_id)])
     rows = store.recalls_of(outcome.rows)
@@ -113,7 +115,13 @@ async def explain_recall(app: App, caller: Caller, recall_id: str) -> Answer:
     [row] = rows
     candidates = [cast("dict[str, JSON]", one) for one in row.candidates]
     ids = [str(one["id"]) for one in candidates]
-    [named] = await app.sql.read([store.titles_statement(caller.namespace, ids)])
+    named, given = await app.sql.read(
+        [
+            store.titles_statement(caller.namespace, ids),
+            conversations.given_statement(caller.namespace, recall_id, at_ms=row.at_ms),
+        ]
+    )
+    text = str(given.rows[0]["block"]) if given.rows else None
     known = {str(item["id"]): item for item in named.rows}
     shown: list[JSON] = []
     for one in candidates:
@@ -121,7 +129,7 @@ async def explain_recall(app: App, caller: Caller, recall_id: str) -> Answer:
         title = None if item is None else str(item["title"])
         state = None if item is None else str(item["state"])
         shown.append({**one, "title": title, "state": state})
-    return {"recall": {**_view(row), "candidates": shown}}
+    return {"recall": {**_view(row), "text": text, "candidates": shown}}
 
 
 async def list_recalls(

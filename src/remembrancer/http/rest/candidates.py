@@ -18,6 +18,7 @@ from remembrancer.core.items.fields import MemoryType
 from remembrancer.http.answers import Answer
 from remembrancer.http.calls import Call
 from remembrancer.http.parsing import Body, Cursor, Query, Shape
+from remembrancer.http.rest.conversations import MessageShape
 from remembrancer.http.rest.memory_shapes import MemoryShape
 from remembrancer.http.rest.names import Named, optional
 from remembrancer.http.route_table import Route
@@ -102,10 +103,11 @@ class QueuePage(Shape):
 
 
 class OneCandidate(Shape):
-    """A candidate and the items it is about."""
+    """A candidate, the items it is about, and the messages that it came from."""
 
     data: WaitingShape
     targets: list[dict[str, Any]]
+    sources: list[MessageShape]
 
 
 class DecidedCandidate(Shape):
@@ -241,7 +243,7 @@ ROUTES: Final = (
         path="/v1/candidates/{candidate_id}",
         name="get_candidate",
         area="candidates",
-        summary="Show a candidate with the items it is about",
+        summary="Show a candidate with the items it is about and its source messages",
         params=_ID,
         scope="memory:read",
         response=OneCandidate,

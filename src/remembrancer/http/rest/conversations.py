@@ -1,4 +1,7 @@
-"""REST of conversations: what each turn cost, and why a prompt cache was lost. Only form."""
+"""REST of conversations: what was said, what each turn cost, and why a prompt cache was lost.
+
+Only parsing and form.
+"""
 
 from __future__ import annotations
 
@@ -75,6 +78,27 @@ class ConversationAnswer(Shape):
     next_cursor: str | None
 
 
+class MessageShape(Shape):
+    """A stored message; `content` is the beginning of a long one, `chars` its whole length."""
+
+    id: str
+    conversation_id: str
+    role: str
+    content: str
+    chars: int
+    source: str | None
+    model: str | None = Field(description="Which one answered, where the gateway saw it.")
+    is_partial: bool = Field(description="The answer was cut off.")
+    created_at: str
+
+
+class MessagesAnswer(Shape):
+    """A page of messages, the latest first."""
+
+    data: list[MessageShape]
+    next_cursor: str | None
+
+
 async def _list(call: Call[ConversationsQuery, None]) -> Answer:
     query = call.query
     return Answer(
@@ -97,6 +121,23 @@ async def _get(call: Call[ConversationsQuery, None]) -> Answer:
     )
 
 
+async def _messages(call: Call[ConversationsQuery, None]) -> Answer:
+    query = call.query
+    return Answer(
+        await receipts.list_messages(
+            call.app,
+            call.caller,
+            call.path["conversation_id"],
+            limit=query.limit,
+            cursor=query.cursor,
+        )
+    )
+
+
+_ID: Final = {
+    "conversation_id": "A conversation's id, as `x-remembrancer-conversation` has it.",
+}
+
 ROUTES: Final = (
     Route(
         method="GET",
@@ -118,10 +159,23 @@ ROUTES: Final = (
         description="Cached and written tokens as the upstream reports them; a drop is explained "
         "by the part of the prefix that changed.",
         scope="memory:read",
-        params={"conversation_id": "A conversation's id, as `x-remembrancer-conversation` has it."},
+        params=_ID,
         query=ConversationsQuery,
         response=ConversationAnswer,
         handler=_get,
+    ),
+    Route(
+        method="GET",
+        path="/v1/conversations/{conversation_id}/messages",
+        name="list_messages",
+        area="chat",
+        summary="List a conversation's stored messages, the latest first",
+        description="Also of one that was ingested. Messages go when retention takes them.",
+        scope="memory:read",
+        params=_ID,
+        query=ConversationsQuery,
+        response=MessagesAnswer,
+        handler=_messages,
     ),
 )
 """The routes of conversations."""

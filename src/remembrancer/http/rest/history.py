@@ -30,6 +30,7 @@ class FeedQuery(PageQuery):
     """A page of the namespace's events."""
 
     stream: str | None = Field(None, description="Only this stream, such as project/prj_….")
+    cause: str | None = Field(None, description="Only what this command or run did, such as run_….")
 
 
 class FieldChange(Shape):
@@ -120,7 +121,12 @@ class Redoing(Named):
 async def _feed(call: Call[FeedQuery, None]) -> Answer:
     query = call.query
     answer = await history_app.history(
-        call.app, call.caller, limit=query.limit, cursor=query.cursor, stream=query.stream
+        call.app,
+        call.caller,
+        limit=query.limit,
+        cursor=query.cursor,
+        stream=query.stream,
+        cause=query.cause,
     )
     return Answer(answer)
 

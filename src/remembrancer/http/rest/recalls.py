@@ -43,7 +43,12 @@ class ExplainedShape(CandidateShape):
 
 
 class ExplainedRecall(RecallShape):
-    """A recall with its candidates: those brought up, then the surest that were not."""
+    """A recall with its candidates: those brought up, then the surest that were not.
+
+    `text` is what a conversation was given: null for a search, and when it is gone.
+    """
+
+    text: str | None
 
     candidates: list[ExplainedShape]
 

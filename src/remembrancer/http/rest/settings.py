@@ -1,13 +1,15 @@
-"""REST of the namespace's settings, and of dates in words. Only parsing and form."""
+"""REST of the namespace's settings, of the server's, and of dates in words. Only parsing."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
 from remembrancer.app import app_settings
+from remembrancer.app.settings import Origin, describe_settings
 from remembrancer.core import limits
 from remembrancer.core.items.fields import Kind
 from remembrancer.core.settings.decide import SNOOZE_HOURS_MAX, UPCOMING_DAYS_MAX
@@ -64,6 +66,25 @@ class SettingsChange(Named):
     time_zone: str | None = optional(description="An IANA name, such as Asia/Shanghai.")
 
 
+class ServerSetting(Shape):
+    """A variable of the server's environment; a secret's value is `***` when it is set."""
+
+    variable: str
+    type: str
+    accepts: str
+    description: str
+    value: str | None
+    default: str
+    source: Origin
+    secret: bool
+
+
+class ServerSettings(Shape):
+    """What the server was started with, in the order of the reference."""
+
+    settings: list[ServerSetting]
+
+
 class DateText(Named):
     """A date in words."""
 
@@ -88,6 +109,11 @@ class DateAnswer(Shape):
 
 async def _get(call: Call[None, None]) -> Answer:
     return Answer(await app_settings.get_app_settings(call.app, call.caller))
+
+
+async def _server(call: Call[None, None]) -> Answer:
+    shown = [asdict(one) for one in describe_settings(call.app.settings)]
+    return Answer({"settings": shown})
 
 
 async def _update(call: Call[None, SettingsChange]) -> Answer:
@@ -120,6 +146,18 @@ ROUTES: Final = (
         body=SettingsChange,
         response=ChangedSettings,
         handler=_update,
+    ),
+    Route(
+        method="GET",
+        path="/v1/settings/server",
+        name="server_settings",
+        area="settings",
+        summary="Show what the server was started with, and where each value came from",
+        description="Variables of the environment, which need a restart to change. Secrets are "
+        "never shown, only whether they are set.",
+        scope="debug:read",
+        response=ServerSettings,
+        handler=_server,
     ),
     Route(
         method="POST",
