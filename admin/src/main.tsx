@@ -15,6 +15,8 @@ import { firstLanguage, keepLanguage, type Language, LanguageContext } from "./w
 import "./styles/base.css";
 import "./styles/frame.css";
 import "./styles/parts.css";
+import "./styles/views.css";
+import "./styles/upkeep.css";
 
 function Panel() {
   const [language, setLanguage] = useState<Language>(firstLanguage);

@@ -15,4 +15,8 @@ export interface View {
   load: () => Promise<Module>;
 }
 
-export const VIEWS: View[] = [{ name: "projects", load: () => import("./projects") }];
+export const VIEWS: View[] = [
+  { name: "memories", load: () => import("./memories") },
+  { name: "projects", load: () => import("./projects") },
+  { name: "review", load: () => import("./review") },
+];
