@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from remembrancer.app.context.cache import FirstLevel
-from remembrancer.app.settings import load_settings
+from remembrancer.app.settings import Settings, load_settings
 from remembrancer.app.state import App
 from remembrancer.core.ids import Namespace
 from remembrancer.core.values import JSON, Caller
+from remembrancer.ports.blobs import BlobStore
 from remembrancer.ports.sql import Row, SqlStore, Statement
 from remembrancer.store.projections import TABLES
 from remembrancer.testing.kv import MemoryKeyValue
@@ -18,6 +20,12 @@ from remembrancer.testing.stores import memory_store
 
 OWNER_KEY = "sk-test-owner"
 NAMESPACE = Namespace("default")
+
+
+@cache
+def _owner_settings() -> Settings:
+    """The settings of every bench; parsing them takes longer than most commands."""
+    return load_settings({"CHATBOX_API_KEY": OWNER_KEY})
 
 
 @dataclass(slots=True)
@@ -30,6 +38,7 @@ class Bench:
     causes: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
     bundles: FirstLevel = field(default_factory=FirstLevel)
     shared: MemoryKeyValue | None = None
+    blobs: BlobStore | None = None
 
     @property
     def kv(self) -> MemoryKeyValue:
@@ -45,7 +54,8 @@ class Bench:
             kv=self.kv,
             bundles=self.bundles,
             runtime=self.runtime,
-            settings=load_settings({"CHATBOX_API_KEY": OWNER_KEY}),
+            settings=_owner_settings(),
+            blobs=self.blobs,
         )
 
     def caller(self, **changes: object) -> Caller:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 import stat
@@ -13,6 +14,10 @@ import httpx
 import pytest
 from tests.cli.running import Program
 from tests.cli.test_remote import KEY, URL, _App
+
+from remembrancer.app.items.inputs import ItemInput
+from remembrancer.app.items.write import create_item
+from remembrancer.local.wire import open_app
 
 
 def _other(program: Program, name: str = "另一处") -> Program:
@@ -114,6 +119,43 @@ def test_backup_of_an_open_store_restores_it_and_keeps_what_it_replaces(
     assert program("verify").code == 0
     assert program("restore", restored["kept"], "--replace").code == 0
     assert program.item("tasks", "show", later["id"]) == later
+
+
+async def _keep(data: Path, text: str) -> None:
+    """Keep a long memory, which no command of the program takes."""
+    async with open_app(str(data), {}) as local:
+        given: ItemInput = {"title": "长文", "kind": "memory", "content": text}
+        await create_item(local.app, local.owner(), given)
+
+
+def test_backup_carries_the_texts_that_were_moved_out(program: Program, tmp_path: Path) -> None:
+    text = "很长的内容。" * 2_000
+    asyncio.run(_keep(program.data, text))
+    assert program("jobs", "run", "artifacts", "--json").json["counts"]["moved"] == 1
+    [folder] = (program.data / "artifacts").iterdir()
+    [file] = folder.iterdir()
+    assert file.read_bytes() == text.encode() and stat.S_IMODE(file.stat().st_mode) == 0o600
+    copy = tmp_path / "副本.db"
+    assert program("backup", str(copy), "--json").json["texts_missing"] == 0
+    exported = program("export", "-").out
+    assert text[:100] in exported
+    other = _other(program)
+    assert other("restore", str(copy)).code == 0
+    assert other("export", "-").out == exported
+    # The database that is set aside keeps its texts, too.
+    kept = program("restore", str(copy), "--replace", "--json").json["kept"]
+    assert not (program.data / "artifacts").exists()
+    assert program("export", "-").out == exported
+    third = _other(program, "第三")
+    assert third("restore", kept).code == 0
+    assert third("export", "-").out == exported
+    assert program("jobs", "run", "artifacts", "--json").json["counts"]["moved"] == 1
+    for each in (program.data / "artifacts").rglob("*"):
+        if each.is_file():
+            each.write_bytes(b"damaged")
+    assert program("backup", str(tmp_path / "b.db"), "--json").json["texts_missing"] == 1
+    refused = program("export", "-")
+    assert (refused.code, "blob store" in refused.err) == (7, True)
 
 
 def test_restore_into_an_empty_folder_needs_no_replacing(program: Program, tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
-// Starts a real D1, KV and Queues (Miniflare, workerd) on loopback for the tests, and ends with its
-// standard input.
+// Starts a real D1, KV, R2 and Queues (Miniflare, workerd) on loopback for the tests, and ends with
+// its standard input.
 //
 // Prints one line of JSON, {"url": …}, when it is ready. Databases are named db0, db1, …, namespaces
-// kv0, kv1, …, and queues queue0, queue1, …; each is empty at first. A queue's consumer only keeps
+// kv0, kv1, …, buckets r20, r21, …, and queues queue0, queue1, …; each is empty at first. A queue's consumer only keeps
 // what the platform delivers to it, for a test to fetch. Not a server for anything but tests.
 
 import { Miniflare } from "miniflare";
@@ -11,7 +11,8 @@ import { Miniflare } from "miniflare";
 const DATABASES = 200;
 
 // Runs inside workerd. One request is one call: POST / {database, bookmark, statements},
-// POST /kv {namespace, method, arguments}, or POST /queue {queue, messages}, which sends a batch, or
+// POST /kv {namespace, method, arguments}, POST /r2 {bucket, method, key, keys, data, options} with
+// its bytes in base64, or POST /queue {queue, messages}, which sends a batch, or
 // without messages gives what has been delivered since the last time, which is all that was sent: a
 // delay that the platform takes is over at once, and one that it does not take is sent to it.
 const script = `
@@ -42,6 +43,19 @@ const callQueue = async (env, { queue, messages }) => {
   throw new Error("the queue did not deliver what was sent");
 };
 
+const callBucket = async (env, { bucket, method, key, keys, data, options }) => {
+  const held = env[bucket];
+  if (method === "put") await held.put(key, decoded({ base64: data }), options);
+  if (method === "delete") await held.delete(keys);
+  if (method === "list") return (await held.list()).objects.map((one) => one.key);
+  if (method !== "get") return null;
+  const bytes = await (await held.get(key))?.arrayBuffer();
+  if (bytes === undefined) return null;
+  let text = "";
+  for (const byte of new Uint8Array(bytes)) text += String.fromCharCode(byte);
+  return btoa(text);
+};
+
 const decoded = (value) =>
   value !== null && typeof value === "object"
     ? Uint8Array.from(atob(value.base64), (sign) => sign.charCodeAt(0))
@@ -57,9 +71,10 @@ export default {
         return Response.json({ error: String(error?.message ?? error) });
       }
     }
-    if (new URL(request.url).pathname === "/queue") {
+    const call = { "/queue": callQueue, "/r2": callBucket }[new URL(request.url).pathname];
+    if (call !== undefined) {
       try {
-        return Response.json({ value: await callQueue(env, await request.json()) });
+        return Response.json({ value: await call(env, await request.json()) });
       } catch (error) {
         return Response.json({ error: String(error?.message ?? error) });
       }
@@ -98,6 +113,7 @@ export default {
 };`;
 
 const NAMESPACES = 50;
+const BUCKETS = 30;
 const QUEUES = 12;
 
 const named = (prefix, count) =>
@@ -110,6 +126,7 @@ const miniflare = new Miniflare({
   port: 0,
   d1Databases: named("db", DATABASES),
   kvNamespaces: named("kv", NAMESPACES),
+  r2Buckets: named("r2", BUCKETS),
   d1Persist: false,
   queueProducers: named("queue", QUEUES),
   queueConsumers: Object.fromEntries(
@@ -121,7 +138,7 @@ const miniflare = new Miniflare({
 });
 
 const url = await miniflare.ready;
-const stock = { databases: DATABASES, namespaces: NAMESPACES, queues: QUEUES };
+const stock = { databases: DATABASES, namespaces: NAMESPACES, buckets: BUCKETS, queues: QUEUES };
 process.stdout.write(`${JSON.stringify({ url: url.href, ...stock })}\n`);
 
 process.stdin.resume();

@@ -1,4 +1,4 @@
-"""A real D1, KV and Queue for tests: ports over loopback HTTP to a Node process with Miniflare.
+"""A real D1, KV, R2 and Queue for tests: ports over loopback HTTP to a Node process with Miniflare.
 
 They check and translate with the same functions as every driver, so that what is tested is the
 platform itself. Rows read and written are D1's own counts. Not shipped.
@@ -7,6 +7,7 @@ platform itself. Rows read and written are D1's own counts. Not shipped.
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,8 @@ from typing import Any, Final
 
 import httpx
 
+from remembrancer.core.blobcheck import check_key as check_blob_key
+from remembrancer.core.blobcheck import check_keys, check_put
 from remembrancer.core.errors import StoreUnavailable
 from remembrancer.core.kvcheck import check_entry, check_key
 from remembrancer.core.sqlcheck import check_statement
@@ -156,6 +159,47 @@ class KvBridgeStore:
         return value
 
 
+class R2BridgeBlobs:
+    """The blob port over one bucket of the bridge."""
+
+    def __init__(self, url: str, bucket: str) -> None:
+        self._url = f"{url}r2"
+        self.bucket = bucket
+
+    async def put(self, key: str, data: bytes) -> None:
+        """Keep in R2."""
+        check_put(key, data)
+        text = base64.b64encode(data).decode()
+        options = {"sha256": hashlib.sha256(data).hexdigest()}
+        await self._call("put", key=key, data=text, options=options)
+
+    async def get(self, key: str) -> bytes | None:
+        """Ask R2."""
+        check_blob_key(key)
+        found = await self._call("get", key=key)
+        return None if found is None else base64.b64decode(str(found))
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        """Remove from R2."""
+        check_keys(keys)
+        await self._call("delete", keys=list(keys))
+
+    async def keys(self) -> object:
+        """Every key of the bucket."""
+        return await self._call("list")
+
+    async def _call(self, method: str, **given: object) -> object:
+        call = {"bucket": self.bucket, "method": method, **given}
+        async with httpx.AsyncClient(timeout=CALL_S_MAX, trust_env=False, verify=False) as client:
+            answer = await client.post(self._url, content=json.dumps(call).encode())
+        answer.raise_for_status()
+        body: Any = answer.json()  # our own script's JSON
+        if "error" in body:
+            raise StoreUnavailable("the bucket failed") from RuntimeError(body["error"])
+        value: object = body["value"]
+        return value
+
+
 @dataclass(frozen=True, slots=True)
 class QueueBridge:
     """One queue of the bridge, as the Worker's harness and a test's consumer see it."""
@@ -195,6 +239,7 @@ class D1Bridge:
         self._url = ""
         self._left: list[str] = []
         self._namespaces: list[str] = []
+        self._buckets: list[str] = []
         self._queues: list[str] = []
 
     def fresh(self, *, is_migrated: bool = True) -> D1BridgeStore:
@@ -213,6 +258,12 @@ class D1Bridge:
             self._start()
         return KvBridgeStore(self._url, self._namespaces.pop())
 
+    def fresh_blobs(self) -> R2BridgeBlobs:
+        """Return a bucket nobody has used."""
+        if not self._buckets:
+            self._start()
+        return R2BridgeBlobs(self._url, self._buckets.pop())
+
     def fresh_queue(self) -> QueueBridge:
         """Return a queue nobody has used."""
         if not self._queues:
@@ -220,10 +271,15 @@ class D1Bridge:
         return QueueBridge(self._url, self._queues.pop())
 
     def stock(self) -> dict[str, object]:
-        """Give away all that one process has: its address, databases, namespaces, queues."""
+        """Give away all that one process has: its address, and names of each kind."""
         self._start()
-        stock = {"databases": self._left, "namespaces": self._namespaces, "queues": self._queues}
-        self._left, self._namespaces, self._queues = [], [], []
+        stock = {
+            "databases": self._left,
+            "namespaces": self._namespaces,
+            "buckets": self._buckets,
+            "queues": self._queues,
+        }
+        self._left, self._namespaces, self._buckets, self._queues = [], [], [], []
         return {"url": self._url, **stock}
 
     def stop(self) -> None:
@@ -256,6 +312,7 @@ class D1Bridge:
         self._url = ready["url"]
         self._left = [f"db{number}" for number in reversed(range(ready["databases"]))]
         self._namespaces = [f"kv{number}" for number in range(ready["namespaces"])]
+        self._buckets = [f"r2{number}" for number in range(ready["buckets"])]
         self._queues = [f"queue{number}" for number in range(ready["queues"])]
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.edge.standins import Answer, Body, JsException, JsObject
+from tests.edge.standins import JSNULL, Answer, Body, JsBytes, JsException, JsObject
 
 
 @dataclass
@@ -89,3 +90,61 @@ class Delivered:
 
     def retry(self, *, delaySeconds: int) -> None:  # noqa: N803
         self.fate = f"retry {delaySeconds}"
+
+
+@dataclass
+class Stored:
+    """A body that is read whole: an object of a bucket, or a file of the panel."""
+
+    data: bytes
+    status: int = 200
+    given: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def headers(self) -> Any:
+        return Answer(given=self.given).headers
+
+    async def arrayBuffer(self) -> JsBytes:  # noqa: N802
+        return JsBytes(self.data)
+
+
+@dataclass
+class Bucket:
+    """An R2 bucket that checks the hash it is given, as the platform does."""
+
+    held: dict[str, bytes] = field(default_factory=dict)
+    is_broken: bool = False
+
+    def _hear(self) -> None:
+        if self.is_broken:
+            raise JsException("put: We encountered an internal error. Please try again. (10001)")
+
+    async def put(self, key: str, value: JsBytes, options: Any) -> None:
+        self._hear()
+        if hashlib.sha256(value.data).hexdigest() != options.sha256:
+            raise JsException("put: The SHA-256 checksum you specified did not match (10037)")
+        self.held[key] = value.data
+
+    async def get(self, key: str) -> Any:
+        self._hear()
+        return Stored(self.held[key]) if key in self.held else JSNULL
+
+    async def delete(self, keys: list[str]) -> None:
+        self._hear()
+        for key in keys:
+            self.held.pop(key, None)
+
+
+@dataclass
+class Panel:
+    """The binding of static assets: files by path, with HTML handling off."""
+
+    files: dict[str, Stored] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+    is_broken: bool = False
+
+    async def fetch(self, url: str) -> Stored:
+        if self.is_broken:
+            raise JsException("internal error; reference = secret")
+        self.asked.append(url)
+        return self.files.get(url.removeprefix("https://assets.invalid/"), Stored(b"", 404))

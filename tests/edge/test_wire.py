@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from tests.edge.databases import D1, Kv, bindings
-from tests.edge.platform import Ai, Delivered, Index, Producer
+from tests.edge.platform import Ai, Bucket, Delivered, Index, Producer
 from tests.edge.standins import PRINTED, Answer, Body, Context, JsException, Request, Response
 
 from remembrancer.app.jobs.catalogue import JOBS
@@ -33,9 +33,9 @@ async def ask(isolate: Isolate, env: SimpleNamespace, request: Request) -> Respo
     return made
 
 
-def capture(title: str) -> Request:
-    """The request that keeps a task."""
-    body = json.dumps({"title": title}).encode()
+def capture(title: str, **more: str) -> Request:
+    """The request that keeps a task, or what else is named."""
+    body = json.dumps({"title": title, **more}).encode()
     return Request("POST", given={**OWNER, "content-type": "application/json"}, body=Body([body]))
 
 
@@ -233,13 +233,37 @@ def test_configuration_binds_what_the_wire_asks_for_and_names_nobodys_resources(
     assert [each["binding"] for each in config["kv_namespaces"]] == [wire.CACHE]
     assert [each["binding"] for each in config["vectorize"]] == [wire.INDEX]
     assert config["ai"]["binding"] == wire.MODELS
+    panel = {"binding": wire.PANEL, "run_worker_first": True, "html_handling": "none"}
+    assert panel.items() <= config["assets"].items()
+    assert f'binding = "{wire.BUCKET}"' in text and "r2_buckets" not in config
     assert [each["binding"] for each in config["queues"]["producers"]] == [wire.QUEUE]
     [consumer] = config["queues"]["consumers"]
     assert consumer["queue"] == config["queues"]["producers"][0]["queue"]
     assert consumer["dead_letter_queue"]
-    assert sorted(config["triggers"]["crons"]) == sorted(
-        job.cron for job in JOBS.values() if job.cron is not None
-    )
+    crons = config["triggers"]["crons"]
+    assert len(set(crons)) == len(crons)
+    assert set(crons) == {job.cron for job in JOBS.values() if job.cron is not None}
     assert (root / config["d1_databases"][0]["migrations_dir"]).is_dir()
     assert "vars" not in config and "account_id" not in config
     assert not re.search(r"\b(?:id|database_id|preview_id)\s*=", text)
+
+
+async def test_long_text_moves_into_the_bucket_with_the_sweep_and_is_read_from_there() -> None:
+    bucket = Bucket()
+    env, isolate = everything_bound(ARTIFACTS=bucket), Isolate()
+    text = "很长的内容。" * 2_000
+    request = capture("长文", kind="memory", content=text)
+    made = json_of(await ask(isolate, env, request))["item"]
+    env.JOBS.batches.clear()
+    context = Context()
+    await isolate.scheduled(env, context, "*/15 * * * *")
+    await context.settle()
+    for sent in [one for batch in env.JOBS.batches for one in batch]:
+        context, message = Context(), Delivered(sent.body)
+        await isolate.queue(env, context, SimpleNamespace(messages=[message]))
+        await context.settle()
+        assert message.fate == "ack"
+    assert [value.decode() for value in bucket.held.values()] == [text]
+    url = f"https://memory.example/v1/artifacts/{made['artifact_id']}"
+    found = await ask(isolate, env, Request(url=url, given=OWNER))
+    assert json_of(found)["artifact"]["text"] == text

@@ -14,6 +14,7 @@ from remembrancer.core.ledger.transfer import Tally, encode_line, header_line
 from remembrancer.core.values import Caller
 from remembrancer.ports.sql import Row, SqlStore
 from remembrancer.store import export as store
+from remembrancer.store.artifacts import read_pieces
 from remembrancer.store.export import Scope
 
 Progress = Callable[[int], None]
@@ -42,7 +43,7 @@ async def export_lines(
     meanwhile is in it, or not, whole events at a time. Whoever reads it must see the last line.
     """
     tally = Tally()
-    async for kind, line in _lines(app.sql, scope):
+    async for kind, line in _lines(app, scope):
         tally.add(kind, line)
         if progress is not None and kind == "event":
             progress(tally.counts["event"])
@@ -50,7 +51,8 @@ async def export_lines(
     yield tally.end_line()
 
 
-async def _lines(sql: SqlStore, scope: Scope) -> AsyncIterator[tuple[str, bytes]]:
+async def _lines(app: App, scope: Scope) -> AsyncIterator[tuple[str, bytes]]:
+    sql = app.sql
     yield "header", header_line(scope.namespace, with_keys=scope.with_keys)
     position = 0
     while events := await store.events_page(sql, scope, position):
@@ -58,8 +60,13 @@ async def _lines(sql: SqlStore, scope: Scope) -> AsyncIterator[tuple[str, bytes]
             yield "event", encode_line("event", row)
         position = int(str(events[-1]["position"]))
     async for row in _all(sql, scope.namespace, store.artifacts_page, "id"):
+        name, id_ = str(row["namespace"]), str(row["id"])
+        pieces = await read_pieces(sql, app.blobs, name, id_)
+        if not pieces:  # forgotten since its row was read
+            continue
         yield "artifact", encode_line("artifact", row)
-        for chunk in await store.chunks_of(sql, str(row["namespace"]), str(row["id"])):
+        for number, text in enumerate(pieces):
+            chunk = {"namespace": name, "artifact_id": id_, "number": number, "text": text}
             yield "chunk", encode_line("chunk", chunk)
     async for row in _all(sql, scope.namespace, store.uses_page, "item_id"):
         yield "use", encode_line("use", row)

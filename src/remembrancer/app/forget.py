@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 
+from remembrancer.app.artifacts import remove_now
 from remembrancer.app.commit import Answer, Plan, write
 from remembrancer.app.context.cache import drop
 from remembrancer.app.distilled_copies import distilled_copies
@@ -36,9 +37,9 @@ async def forget_item(app: App, caller: Caller, item_id: str) -> Answer:
 
     *Shape:* answers `{"forgotten": id, "events_emptied", "quotes_redacted", "relations_removed"}`.
     *Raises:* NotFound (also when it is forgotten already), StoreUnavailable when a copy in the
-    cache could not be deleted. *Promise:* one atomic batch, then its vector (which the outbox tries
-    again for as long as it takes), the cached bundles and the deleted rows' bytes; reads the whole
-    ledger of the namespace once.
+    cache could not be deleted. *Promise:* one atomic batch, then its vector and its artifacts'
+    blobs (which are tried again for as long as it takes), the cached bundles and the deleted rows'
+    bytes; reads the whole ledger of the namespace once.
     """
     stream = item_stream(item_id)
     scopes: set[str] = set()
@@ -63,6 +64,7 @@ async def forget_item(app: App, caller: Caller, item_id: str) -> Answer:
         redacted = _redacted(said, outcomes[1])
         edges = _edges_edit(outcomes[2], outcomes[3])
         draft = _tombstone(item.record.fields)
+        now = app.runtime.now_ms()
         plan = Plan(
             answer={
                 "forgotten": item_id,
@@ -70,10 +72,10 @@ async def forget_item(app: App, caller: Caller, item_id: str) -> Answer:
                 "quotes_redacted": len(redacted),
                 "relations_removed": len(outcomes[5].rows),
             },
-            at_ms=app.runtime.now_ms(),
+            at_ms=now,
             edits=[*edges, item.edit(draft)],
             extra=[
-                *_removal(caller, item_id, redacted),
+                *_removal(caller, item_id, redacted, now),
                 recalls.forget_statement(caller.namespace, item_id, said),
                 *await distilled_copies(app, caller.namespace, item_id, said),
             ],
@@ -83,6 +85,7 @@ async def forget_item(app: App, caller: Caller, item_id: str) -> Answer:
 
     answer = await write(app, caller, decide)
     await remove_vectors(app, caller.namespace, [item_id])
+    await remove_now(app, caller.namespace)
     await drop(app.kv, app.bundles, caller.namespace, scopes)
     await app.sql.scrub()
     return answer
@@ -181,9 +184,11 @@ def _edges_edit(edges: Outcome, head_rows: Outcome) -> list[StreamEdit]:
     return [StreamEdit(RELATIONS, head, present, (Draft("RelationRemoved", changes),))]
 
 
-def _removal(caller: Caller, item_id: str, redacted: list[tuple[int, str]]) -> list[Statement]:
+def _removal(
+    caller: Caller, item_id: str, redacted: list[tuple[int, str]], at_ms: int
+) -> list[Statement]:
     stream = item_stream(item_id)
     statements = [store.empty_bodies_statement(caller.namespace, stream)]
     if redacted:
         statements.append(store.redact_statement(caller.namespace, redacted))
-    return statements + store.copies_statements(caller.namespace, item_id)
+    return statements + store.copies_statements(caller.namespace, item_id, at_ms=at_ms)

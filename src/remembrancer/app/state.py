@@ -9,6 +9,7 @@ from remembrancer.app.settings import Settings
 from remembrancer.app.turnstile import Turnstile
 from remembrancer.app.vectors.indexing import Indexing
 from remembrancer.ports.assets import Assets
+from remembrancer.ports.blobs import BlobStore
 from remembrancer.ports.kv import KeyValue
 from remembrancer.ports.models import ChatModel, Embedder, Reranker
 from remembrancer.ports.outbound import Outbound
@@ -27,8 +28,8 @@ class App:
     the bundle cache).
     *Shape:* what a deployment may do without is None there: `embedder` and `vectors` (then search
     is by words), `embedder_next` and `vectors_next` (but while another model's index is made),
-    `reranker`, `chat`, `outbound`, `queue` and `assets` (the panel's files). `embedder` is of the
-    model that `vectors` holds.
+    `reranker`, `chat`, `outbound`, `queue`, `blobs` (then long texts stay in the database) and
+    `assets` (the panel's files). `embedder` is of the model that `vectors` holds.
     """
 
     sql: SqlStore
@@ -46,4 +47,5 @@ class App:
     chat: ChatModel | None = None
     outbound: Outbound | None = None
     queue: JobQueue | None = None
+    blobs: BlobStore | None = None
     assets: Assets | None = None

@@ -7,10 +7,25 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from typing import Final
 
 from remembrancer.core import limits
 from remembrancer.core.errors import LimitExceeded
 from remembrancer.core.text.graphemes import cut
+
+IN_CHUNKS: Final = 0
+"""The stage of an artifact whose text was never moved."""
+MOVING: Final = 1
+"""Its text may be in the blob store already, and is in chunks still."""
+MOVED: Final = 2
+"""Its text is in the blob store alone."""
+STAYING: Final = 3
+"""Its text is in chunks and stays there."""
+
+
+def blob_key(namespace: str, artifact_id: str) -> str:
+    """Return under which key the blob store has an artifact's text."""
+    return f"{namespace}/{artifact_id}"
 
 
 def sha256_of(text: str) -> str:

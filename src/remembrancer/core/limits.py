@@ -50,6 +50,15 @@ ARTIFACT_CHARS_MAX: Final = 1_000_000
 ARTIFACT_CHUNK_CHARS: Final = 250_000
 """Characters of one stored chunk: at most 1 MB of UTF-8, half of D1's value limit."""
 
+BLOB_KEY_BYTES_MAX: Final = 1_024
+"""Bytes of a blob's key. Source: R2 limits, developers.cloudflare.com."""
+
+BLOB_BYTES_MAX: Final = 16 * 1024 * 1024
+"""Bytes of one blob. Our choice: an artifact has 4 MB at most, and an isolate 128 MB of memory."""
+
+BLOB_KEYS_MAX: Final = 1_000
+"""Blobs that one call removes. Source: R2's Workers API, developers.cloudflare.com."""
+
 SUMMARY_CHARS_MAX: Final = 2_000
 """Characters of a summary. Our choice."""
 

@@ -55,3 +55,25 @@ def queue_errors() -> Iterator[None]:
         raise StoreUnavailable(
             "the queue took no message", hint="the next scheduled run finds the work"
         ) from error
+
+
+@contextmanager
+def blob_errors() -> Iterator[None]:
+    """Raise ours for what the bucket throws. *Raises:* StoreUnavailable."""
+    try:
+        yield
+    except JsException as error:
+        raise StoreUnavailable(
+            "the bucket of the artifacts did not answer", hint="try again in a moment"
+        ) from error
+
+
+@contextmanager
+def asset_errors() -> Iterator[None]:
+    """Raise ours for what the static assets throw. *Raises:* StoreUnavailable."""
+    try:
+        yield
+    except JsException as error:
+        raise StoreUnavailable(
+            "the panel's files did not answer", hint="load the page again"
+        ) from error

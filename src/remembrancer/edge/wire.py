@@ -23,6 +23,7 @@ from remembrancer.app.turnstile import Turnstile
 from remembrancer.app.vectors.bound import with_indexes
 from remembrancer.core.errors import InvalidInput, RemembrancerError
 from remembrancer.edge import bridge
+from remembrancer.edge.assets import WorkersAssets
 from remembrancer.edge.convert import JsObject, binding, required_binding, unwrapped, variables
 from remembrancer.edge.d1 import D1Store
 from remembrancer.edge.events import SdkRequest
@@ -31,6 +32,7 @@ from remembrancer.edge.locks import PatientLock
 from remembrancer.edge.logs import log_to_platform
 from remembrancer.edge.outbound import FetchOutbound
 from remembrancer.edge.queues import WorkersQueue, consume
+from remembrancer.edge.r2 import R2Blobs
 from remembrancer.edge.runtime import EdgeRuntime, ExecutionContext, serving
 from remembrancer.edge.vectorize import VectorizeIndex
 from remembrancer.edge.zones import use_packaged_zones
@@ -63,6 +65,12 @@ MODELS: Final = "AI"
 
 QUEUE: Final = "JOBS"
 """The name of the queue's binding; without it jobs run with their schedule alone."""
+
+BUCKET: Final = "ARTIFACTS"
+"""The name of the R2 binding; without it long texts stay in the database."""
+
+PANEL: Final = "ASSETS"
+"""The name of the binding of the panel's files."""
 
 TABLE: Final = RouteTable((*AREAS, mcp_route(make_server(is_listed_ahead=True))))
 """Every route, MCP's included: the same as on one machine."""
@@ -118,7 +126,9 @@ class Isolate:
     def _compose(self, env: JsObject) -> App:
         database, cache = (required_binding(env, name) for name in (DATABASE, CACHE))
         settings = load_settings(variables(env, [name.upper() for name in FIELDS]))
-        models, queue = binding(env, MODELS), binding(env, QUEUE)
+        models, queue, bucket, panel = (
+            binding(env, name) for name in (MODELS, QUEUE, BUCKET, PANEL)
+        )
         outbound = FetchOutbound(models)
         embedder = edge_embedder(settings, outbound, has_models=models is not None)
         app = App(
@@ -128,6 +138,8 @@ class Isolate:
             settings=settings,
             turnstile=Turnstile(PatientLock),
             queue=None if queue is None else WorkersQueue(queue),
+            blobs=None if bucket is None else R2Blobs(bucket),
+            assets=None if panel is None else WorkersAssets(panel),
         )
         current, following = (_index(binding(env, name)) for name in (INDEX, NEXT_INDEX))
         app = with_indexes(app, outbound, embedder=embedder, current=current, following=following)

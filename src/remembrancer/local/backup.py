@@ -1,21 +1,25 @@
 """A copy of the database while it is in use, and putting such a copy in its place.
 
-The copy is one file of SQLite's own, checked before it counts. Cache and vectors are no part of it:
-they are deleted on restoring, since they would be taken for those of the restored store. Only
-`local.transfer` imports it.
+The copy is one file of SQLite's own, checked before it counts; texts that were moved out of the
+database are put back into it. Cache and vectors are no part of it: they are deleted on restoring,
+since they would be taken for those of the restored store. Only `local.transfer` imports it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
+from remembrancer.core.artifacts import IN_CHUNKS, MOVED, blob_key, chunks
 from remembrancer.core.errors import Conflict, CorruptData, InvalidInput, NotFound, StoreUnavailable
 from remembrancer.core.values import JSON
+from remembrancer.local.blobs import blob_path, read_blob
 from remembrancer.local.connection import make_private
 from remembrancer.local.errors import patiently, translate
 from remembrancer.local.folder import DataFolder
@@ -38,7 +42,8 @@ Progress = Callable[[int, int], None]
 def back_up(folder: DataFolder, target: Path, progress: Progress | None = None) -> dict[str, JSON]:
     """Copy the database to a new file, as it is at one moment; writers go on.
 
-    *Shape:* `{"file", "bytes", "events"}`. *Raises:* NotFound without a database, Conflict when
+    *Shape:* `{"file", "bytes", "events", "texts_missing"}`; the last is how many long texts
+    were not in the artifacts' folder any more. *Raises:* NotFound without a database, Conflict when
     the file exists, StoreUnavailable, CorruptData.
     """
     if not folder.database.is_file():
@@ -49,9 +54,10 @@ def back_up(folder: DataFolder, target: Path, progress: Progress | None = None) 
         raise Conflict(f"the file {str(target)!r} exists", hint="choose a new name")
     fresh = _beside(target)
     with _translated(), _removed(fresh):
-        events = _copy(folder.database, fresh, progress)
+        events, missing = _copy(folder.database, fresh, folder.artifacts, progress)
         fresh.replace(target)
-    return {"file": str(target), "bytes": target.stat().st_size, "events": events}
+    size = target.stat().st_size
+    return {"file": str(target), "bytes": size, "events": events, "texts_missing": missing}
 
 
 def restore(
@@ -68,16 +74,21 @@ def restore(
     folder.make()
     fresh = _beside(folder.database)
     with _translated(), _removed(fresh):
-        events = _copy(source, fresh, progress)
-        kept = _set_aside(folder.database, replace=replace)
+        events, _ = _copy(source, fresh, folder.artifacts, progress)
+        kept = _set_aside(folder, replace=replace)
+        # Whatever is still wanted of it is in one of the two databases by now.
+        shutil.rmtree(folder.artifacts, ignore_errors=True)
         for path in (folder.database, folder.cache, *folder.vector_files()):
             _unlink(path)
         fresh.replace(folder.database)
     return {"file": str(source), "events": events, "kept": None if kept is None else str(kept)}
 
 
-def _copy(source: Path, target: Path, progress: Progress | None) -> int:
-    """Copy a database, check the copy and return how many events it holds."""
+def _copy(source: Path, target: Path, texts: Path, progress: Progress | None) -> tuple[int, int]:
+    """Copy a database and the texts that it names, and check the copy.
+
+    *Shape:* how many events it holds, and how many texts were not there.
+    """
 
     def tell(_status: int, remaining: int, total: int) -> None:
         if progress is not None:
@@ -95,7 +106,36 @@ def _copy(source: Path, target: Path, progress: Progress | None) -> int:
             raise CorruptData(
                 f"the database {str(source)!r} is damaged: {check}", hint="use an older backup"
             )
-        return _events(new, source)
+        events = _events(new, source)
+        return events, _gather(new, texts)
+
+
+def _gather(raw: sqlite3.Connection, texts: Path) -> int:
+    """Put moved texts back into a database; return how many of them are missing or damaged."""
+    if not raw.execute(
+        "SELECT 1 FROM pragma_table_info('artifacts') WHERE name = 'stage'"
+    ).fetchone():
+        return 0  # from before there was a folder
+    missing = 0
+    moved = raw.execute(
+        "SELECT namespace, id, sha256 FROM artifacts WHERE stage = ?", (MOVED,)
+    ).fetchall()
+    for namespace, id_, sha256 in moved:
+        data = read_blob(blob_path(texts, blob_key(namespace, id_)))
+        if data is None or hashlib.sha256(data).hexdigest() != sha256:
+            missing += 1
+            continue
+        rows = [(namespace, id_, *piece) for piece in enumerate(chunks(data.decode()))]
+        raw.execute("BEGIN")
+        raw.executemany("INSERT OR REPLACE INTO artifact_chunks VALUES (?, ?, ?, ?)", rows)
+        raw.execute(
+            "UPDATE artifacts SET stage = ? WHERE namespace = ? AND id = ?",
+            (IN_CHUNKS, namespace, id_),
+        )
+        raw.execute("COMMIT")
+    # What is still to be removed lies in a folder, not in a copy.
+    raw.execute("DELETE FROM blob_removals")
+    return missing
 
 
 def _begin(raw: sqlite3.Connection) -> None:
@@ -115,8 +155,9 @@ def _events(raw: sqlite3.Connection, path: Path) -> int:
     return int(raw.execute("SELECT count(*) FROM events").fetchone()[0])
 
 
-def _set_aside(database: Path, *, replace: bool) -> Path | None:
-    """Move the database that is there out of the way; return where it is kept."""
+def _set_aside(folder: DataFolder, *, replace: bool) -> Path | None:
+    """Move the database that is there out of the way, its texts in it; return where it is kept."""
+    database = folder.database
     if not database.is_file():
         return None
     with closing(_open(database)) as raw:
@@ -131,11 +172,12 @@ def _set_aside(database: Path, *, replace: bool) -> Path | None:
             raise _in_use(database)
         names = {row[0] for row in raw.execute("SELECT name FROM sqlite_schema")}
         held = _events(raw, database) if names else 0
-    if held and not replace:
-        raise Conflict(
-            f"the store in {str(database.parent)!r} holds {held} events",
-            hint="name an empty folder with --data, or --replace it; the old file is kept beside",
-        )
+        if held and not replace:
+            raise Conflict(
+                f"the store in {str(folder.path)!r} holds {held} events",
+                hint="name an empty folder with --data, or --replace it; the old file stays beside",
+            )
+        _gather(raw, folder.artifacts)
     kept = database.with_name(database.name + KEPT_SUFFIX)
     number = 1
     while kept.exists():

@@ -26,6 +26,8 @@ CACHE_FILE: Final = "cache.db"
 """The key-value cache; it may be deleted at any time."""
 VECTORS_PREFIX: Final = "vectors-"
 """What the names of the vector files begin with; like the cache they may be deleted."""
+ARTIFACTS_FOLDER: Final = "artifacts"
+"""Long texts, each a file that a row of the database names; it may *not* be deleted."""
 KEY_FILE: Final = "owner.key"
 """The owner's key, made at the first start when `CHATBOX_API_KEY` is not set."""
 
@@ -56,6 +58,11 @@ class DataFolder:
     def vector_files(self) -> list[Path]:
         """Return every vector file that is there, with what lies beside it."""
         return sorted(self.path.glob(f"{VECTORS_PREFIX}*.db*"))
+
+    @property
+    def artifacts(self) -> Path:
+        """The folder of texts that were moved out of the database."""
+        return self.path / ARTIFACTS_FOLDER
 
     @property
     def key_file(self) -> Path:
@@ -126,7 +133,8 @@ class DataFolder:
         """Name what others than the owner may enter or read: the folder and its own files."""
         if os.name != "posix":
             return []
-        own = (self.path, self.database, self.cache, self.key_file, *self.vector_files())
+        files = (self.database, self.cache, self.key_file, *self.vector_files())
+        own = (self.path, self.artifacts, *files)
         return [str(path) for path in own if path.exists() and path.stat().st_mode & OTHERS]
 
 

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
+from remembrancer.local.blobs import DiskBlobs
 from remembrancer.local.connection import SqliteOptions
 from remembrancer.local.folder import DataFolder
 from remembrancer.local.indexes import LocalIndexes
@@ -26,6 +27,7 @@ class Stores:
 
     sql: SqliteStore
     kv: SqliteKeyValue
+    blobs: DiskBlobs
     indexes: LocalIndexes
     outbound: HttpOutbound
 
@@ -38,7 +40,7 @@ async def open_stores(
     *,
     is_server: bool,
 ) -> AsyncIterator[Stores]:
-    """Open the database, migrated, the cache, the vector files and the way out to models.
+    """Open the database, migrated, cache, vector files, artifacts and the way out to models.
 
     *Shape:* only a server gets threads; elsewhere all runs where it is called; `workers_ai` is a
     Cloudflare account and its token.
@@ -49,13 +51,15 @@ async def open_stores(
     store = await SqliteStore.open(folder.database, SqliteOptions(threads=threads))
     kv = SqliteKeyValue(folder.cache, runtime, threads=threads)
     indexes = LocalIndexes(folder, threads=min(threads, 1))
+    blobs = DiskBlobs(folder.artifacts, threads=threads)
     outbound = HttpOutbound(None if workers_ai is None else WorkersAiAccount(*workers_ai))
     try:
         await migrate(store)
-        yield Stores(store, kv, indexes, outbound)
+        yield Stores(store, kv, blobs, indexes, outbound)
     finally:
         await runtime.drain()
         await outbound.close()
         indexes.close()
+        blobs.close()
         kv.close()
         store.close()

@@ -85,7 +85,9 @@ async def open_app(
     async with (
         open_stores(folder, runtime, settings.workers_ai, is_server=is_server) as ports,
         indexed(
-            with_upstream(App(ports.sql, ports.kv, runtime, settings), ports.outbound),
+            with_upstream(
+                App(ports.sql, ports.kv, runtime, settings, blobs=ports.blobs), ports.outbound
+            ),
             ports.indexes,
         ) as app,
     ):

@@ -60,20 +60,6 @@ async def artifacts_page(
     return await _page(sql, "artifact", "artifacts", "id", (namespace, place))
 
 
-async def chunks_of(sql: SqlStore, namespace: str, artifact_id: str) -> list[Row]:
-    """Return the chunks of one artifact, in order."""
-    [outcome] = await sql.read(
-        [
-            Statement(
-                f"SELECT {', '.join(members_of('chunk'))} FROM artifact_chunks"
-                " WHERE namespace = ? AND artifact_id = ? ORDER BY number",
-                (namespace, artifact_id),
-            )
-        ]
-    )
-    return outcome.rows
-
-
 async def uses_page(
     sql: SqlStore, namespace: Namespace | None, place: tuple[str, str]
 ) -> list[Row]:

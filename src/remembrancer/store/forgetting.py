@@ -82,7 +82,7 @@ def edge_key_parts(row: Row) -> tuple[str, str, str]:
     return str(row["source_id"]), str(row["type"]), str(row["target_id"])
 
 
-def copies_statements(namespace: Namespace, item_id: str) -> list[Statement]:
+def copies_statements(namespace: Namespace, item_id: str, *, at_ms: int) -> list[Statement]:
     """Return the statements that remove what no projection owns.
 
     Idempotency answers become a note that the item is forgotten, so that a repeated request
@@ -101,7 +101,7 @@ def copies_statements(namespace: Namespace, item_id: str) -> list[Statement]:
             (namespace,),
         ),
         Statement("DELETE FROM item_use WHERE namespace = ? AND item_id = ?", (namespace, item_id)),
-        *artifacts.forget_statements(namespace, item_id),
+        *artifacts.forget_statements(namespace, "item_id = ?2", (item_id,), at_ms=at_ms),
         forget_blocks_statement(namespace, item_id),
         # FTS5 only marks a row as deleted: its words leave the index when segments are merged.
         Statement("INSERT INTO search (search) VALUES ('optimize')"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from remembrancer.core.artifacts import MOVED
 from remembrancer.core.ids import Namespace, Stream
 from remembrancer.core.ledger.changes import Fields
 from remembrancer.core.ledger.transfer import Line, members_of
@@ -130,11 +131,19 @@ def side_statement(line: Line) -> Statement:
         value = line.members[name]
         assert value is None or isinstance(value, str | int)
         values.append(value)
+    # The chunks of a text that was moved out by now must not come back.
+    is_wanted = _UNMOVED if line.kind == "chunk" else "true"
+    marks = ", ".join(f"?{number}" for number in range(1, len(names) + 1))
     return Statement(
-        f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' for _ in names)})"
+        f"INSERT INTO {table} ({', '.join(names)}) SELECT {marks} WHERE {is_wanted}"
         f" ON CONFLICT DO {ending}",
         tuple(values),
     )
+
+
+_UNMOVED: Final = (
+    f"NOT EXISTS (SELECT 1 FROM artifacts WHERE namespace = ?1 AND id = ?2 AND stage = {MOVED})"
+)
 
 
 def _latest(*names: str) -> str:

@@ -17,6 +17,7 @@ from remembrancer.core.jobs.retention import EXEMPT_TYPES, LOADED_PRIORITY, Cuto
 from remembrancer.core.limits import COUNT_MAX
 from remembrancer.core.values import canonical_json
 from remembrancer.ports.sql import Row, SqlValue, Statement
+from remembrancer.store import artifacts
 from remembrancer.store.forgetting import empty_all_statement
 from remembrancer.store.marks import Marks
 
@@ -96,7 +97,9 @@ _BEFORE: Final = (
 """Messages that may go: what was set aside stays for as long as a person may still decide."""
 
 
-def delete_messages_statements(namespace: Namespace, bound: Cursor) -> list[Statement]:
+def delete_messages_statements(
+    namespace: Namespace, bound: Cursor, *, at_ms: int
+) -> list[Statement]:
     """Return the batch that deletes a slice of messages before a place, the oldest first, with the
     files that came with them.
 
@@ -108,12 +111,7 @@ def delete_messages_statements(namespace: Namespace, bound: Cursor) -> list[Stat
     # A file's artifact belongs to its message.
     files = f"item_id IN (SELECT id FROM {slice_} WHERE artifact_ids <> '[]')"
     return [
-        Statement(
-            "DELETE FROM artifact_chunks WHERE namespace = ?1 AND artifact_id IN"
-            f" (SELECT id FROM artifacts WHERE namespace = ?1 AND {files})",
-            params,
-        ),
-        Statement(f"DELETE FROM artifacts WHERE namespace = ?1 AND {files}", params),
+        *artifacts.forget_statements(namespace, files, params[1:], at_ms=at_ms),
         Statement(
             f"DELETE FROM messages WHERE namespace = ?1 AND id IN (SELECT id FROM {slice_})", params
         ),
@@ -217,7 +215,7 @@ def edges_statement(namespace: Namespace, ids: Sequence[str]) -> Statement:
     )
 
 
-def purge_statements(namespace: Namespace, ids: Sequence[str]) -> list[Statement]:
+def purge_statements(namespace: Namespace, ids: Sequence[str], *, at_ms: int) -> list[Statement]:
     """Return what removes all that no projection owns of purged items; their events are emptied.
 
     *Shape:* to be sent behind the events and projections of the purge.
@@ -226,12 +224,7 @@ def purge_statements(namespace: Namespace, ids: Sequence[str]) -> list[Statement
     listed = "(SELECT value FROM json_each(?2))"
     return [
         empty_all_statement(namespace, [item_stream(id_) for id_ in ids]),
-        Statement(
-            "DELETE FROM artifact_chunks WHERE namespace = ?1 AND artifact_id IN (SELECT id"
-            f" FROM artifacts WHERE namespace = ?1 AND item_id IN {listed})",
-            key,
-        ),
-        Statement(f"DELETE FROM artifacts WHERE namespace = ?1 AND item_id IN {listed}", key),
+        *artifacts.forget_statements(namespace, f"item_id IN {listed}", key[1:], at_ms=at_ms),
         Statement(f"DELETE FROM item_use WHERE namespace = ?1 AND item_id IN {listed}", key),
         # A tag's name is text as well: none stays that nothing has.
         Statement(

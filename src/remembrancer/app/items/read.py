@@ -188,9 +188,10 @@ async def get_artifact(app: App, caller: Caller, artifact_id: str) -> Answer:
     """Return the whole text of an artifact.
 
     *Shape:* `{"artifact": {"id", "item_id", "chars", "sha256", "text"}}`. *Raises:* NotFound,
-    CorruptData when it is not what was stored. *Promise:* one round trip.
+    CorruptData when it is not what was stored, StoreUnavailable. *Promise:* one round trip, and one
+    to the blob store for a text that was moved there.
     """
-    item_id, text = await artifacts.read_artifact(app.sql, caller.namespace, artifact_id)
+    item_id, text = await artifacts.read_artifact(app.sql, app.blobs, caller.namespace, artifact_id)
     return {
         "artifact": {
             "id": artifact_id,

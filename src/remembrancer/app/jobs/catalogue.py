@@ -22,6 +22,12 @@ _ALL: Final = (
         "remembrancer.app.jobs.index",
         is_light=True,
     ),
+    Job(
+        "artifacts",
+        "Long texts out of the database",
+        "*/15 * * * *",
+        "remembrancer.app.jobs.artifacts",
+    ),
 )
 
 JOBS: Final[Mapping[str, Job]] = MappingProxyType({job.name: job for job in _ALL})

@@ -143,12 +143,14 @@ class _Retention:
     async def delete_messages(self) -> bool:
         """Delete messages that are old and passed; tell whether none is left."""
         bound = await self.message_bound()
-        while self._ctx.budget.affords(8):
+        while self._ctx.budget.affords(9):
             await self._ctx.still_mine()
             outcomes = await self._app.sql.write(
                 [
                     *self._ctx.guard_statements(),
-                    *store.delete_messages_statements(self._namespace, bound),
+                    *store.delete_messages_statements(
+                        self._namespace, bound, at_ms=self._ctx.now_ms
+                    ),
                 ]
             )
             self._ctx.count(messages=outcomes[-1].changes)
@@ -202,7 +204,7 @@ class _Retention:
                     *(items[id_].edit(Draft(PURGED)) for id_ in ids),
                 ],
                 extra=[
-                    *store.purge_statements(self._namespace, ids),
+                    *store.purge_statements(self._namespace, ids, at_ms=ctx.now_ms),
                     *ctx.guard_statements(),
                 ],
             )

@@ -69,15 +69,22 @@ async def run_line(app: App, cron: str) -> list[JSON]:
 
 
 async def sweep(app: App) -> list[JSON]:
-    """Do what cannot wait for the schedule: vectors, failed runs whose time has come, lost ones.
+    """Do what cannot wait for the schedule: vectors, long texts, failed runs whose time has come,
+    and lost ones.
 
     *Shape:* as `run_line`.
     """
     again = await due_again(app)
-    index = [(JOBS[SWEEP], name) for name in await namespaces(app)]
+    jobs = [job for job in JOBS.values() if job.cron == JOBS[SWEEP].cron and _has_place(app, job)]
+    swept = [(job, name) for name in await namespaces(app) for job in jobs]
     wanted: list[_Start] = [(*each, "retry") for each in again]
-    wanted += [(*each, "cron") for each in index if each not in again]
+    wanted += [(*each, "cron") for each in swept if each not in again]
     return await _start(app, wanted)
+
+
+def _has_place(app: App, job: Job) -> bool:
+    """Tell whether there is anything here that the job works at: words of the queue cost."""
+    return app.blobs is not None or job.name != "artifacts"
 
 
 async def _start(app: App, wanted: Sequence[_Start]) -> list[JSON]:
