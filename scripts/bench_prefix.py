@@ -20,24 +20,33 @@ from remembrancer.core.chat.anthropic_request import AnthropicOptions, to_anthro
 from remembrancer.core.chat.prefix import CacheHit, MarkCache, PromptCache
 from remembrancer.core.chat.shapes import Body
 
-MODEL = "claude-sonnet-4-5"
-"""A model whose memory goes into the user's turn, not into a message of its own."""
+IN_THE_TURN = "claude-sonnet-4-5"
+"""A model whose memory goes into the user's turn."""
+APART = "claude-opus-5"
+"""A model whose memory is a system message of its own."""
+KINDS: tuple[tuple[str, Callable[[], PromptCache | MarkCache], str], ...] = (
+    ("OpenAI-style", PromptCache, IN_THE_TURN),
+    ("Anthropic-style", MarkCache, IN_THE_TURN),
+    ("Anthropic-style, a message of its own", MarkCache, APART),
+)
+"""The caches, and the model that is asked."""
 
 
 def reuse(
-    cache: PromptCache | MarkCache, requests: Iterator[list[Body]], *, with_us: bool
+    cache: PromptCache | MarkCache, requests: Iterator[list[Body]], *, model: str, with_us: bool
 ) -> dict[str, float]:
     """Sends a conversation and answers its tokens and the share that was reused."""
     gateway = Gateway()
     hits: list[CacheHit] = []
     for messages in requests:
         body: Body = {
-            "model": MODEL,
+            "model": model,
             "tools": TOOLS,
             "messages": gateway.send(messages) if with_us else messages,
         }
         if isinstance(cache, MarkCache):
-            body = to_anthropic(body, model=MODEL, options=AnthropicOptions()).body
+            options = AnthropicOptions(has_memory=with_us)
+            body = to_anthropic(body, model=model, options=options).body
         hits.append(cache.send(body))
     prompt = sum(hit.prompt for hit in hits)
     return {
@@ -47,12 +56,15 @@ def reuse(
     }
 
 
-def figures(make: Callable[[], PromptCache | MarkCache]) -> dict[str, dict[str, float]]:
+def figures(make: Callable[[], PromptCache | MarkCache], model: str) -> dict[str, dict[str, float]]:
     """The three conversations on one kind of cache."""
+    clock = conversation(has_clock=True)
     return {
-        "with us": reuse(make(), conversation(has_clock=True), with_us=True),
-        "without": reuse(make(), conversation(has_clock=False), with_us=False),
-        "clock, without us": reuse(make(), conversation(has_clock=True), with_us=False),
+        "with us": reuse(make(), clock, model=model, with_us=True),
+        "without": reuse(make(), conversation(has_clock=False), model=model, with_us=False),
+        "clock, without us": reuse(
+            make(), conversation(has_clock=True), model=model, with_us=False
+        ),
     }
 
 
@@ -61,7 +73,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--json", type=Path, metavar="FILE")
     chosen = parser.parse_args(arguments)
-    found = {"OpenAI-style": figures(PromptCache), "Anthropic-style": figures(MarkCache)}
+    found = {kind: figures(make, model) for kind, make, model in KINDS}
     rows = [
         (f"{kind}, {name}", each["requests"], each["tokens"], f"{each['reused']:.1%}")
         for kind, conversations in found.items()

@@ -20,6 +20,7 @@ from remembrancer.core.chat.inject import (
     place_block_anthropic,
     strip_injected_messages,
     user_turn_indexes,
+    with_memory_apart,
 )
 from remembrancer.core.chat.shapes import Body, objects_of
 from remembrancer.core.chat.wrapping import append_block, wrap
@@ -199,6 +200,39 @@ def test_inject_patch_anthropic_without_words_uses_the_last_user_message() -> No
     assert len(objects_of(objects_of(result["messages"])[0]["content"])) == 2
     assert inject_patch_anthropic(anthropic("claude-opus-5"), PATCH)["messages"] == []
     assert place_block_anthropic(body, "") is body
+
+
+def test_with_memory_apart_is_a_system_message_after_words_of_the_user() -> None:
+    reply: Body = {"role": "assistant", "content": [text("好")]}
+    marked: Body = {**text(f"天气？\n\n{BLOCK}"), "cache_control": {"type": "ephemeral"}}
+    user: Body = {"role": "user", "content": [RESULT, marked]}
+    picture: Body = {"role": "user", "content": [IMAGE, text(BLOCK)]}
+    assert with_memory_apart([user, reply, picture]) == [
+        {
+            "role": "user",
+            "content": [RESULT, {**text("天气？"), "cache_control": {"type": "ephemeral"}}],
+        },
+        {"role": "system", "content": [text(BLOCK)]},
+        reply,
+        {"role": "user", "content": [IMAGE]},
+        {"role": "system", "content": [text(BLOCK)]},
+    ]
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [{"role": "user", "content": [text(BLOCK)]}],
+        [{"role": "user", "content": [text("天气？")]}],
+        [{"role": "user", "content": [text(f"天气？\n\n{BLOCK}"), RESULT]}],
+        [{"role": "assistant", "content": [text(f"天气？\n\n{BLOCK}")]}],
+        [{"role": "user", "content": [text("a"), text(BLOCK)]}, {"role": "user", "content": "b"}],
+        [{"role": "user", "content": []}],
+    ],
+    ids=["nothing else", "no memory", "not last", "not the user", "no place", "empty"],
+)
+def test_with_memory_apart_leaves_what_has_no_memory_or_no_place(messages: list[Body]) -> None:
+    assert with_memory_apart(messages) == messages
 
 
 def test_inject_boot_anthropic_is_the_last_system_block() -> None:

@@ -32,10 +32,9 @@ def openai_body(messages: list[Body]) -> Body:
     return {"model": "m", "tools": TOOLS, "messages": messages}
 
 
-def claude_body(messages: list[Body]) -> Body:
-    return to_anthropic(
-        openai_body(messages), model="claude-sonnet-4-5", options=AnthropicOptions()
-    ).body
+def claude_body(messages: list[Body], model: str = "claude-sonnet-4-5") -> Body:
+    options = AnthropicOptions(has_memory=True)
+    return to_anthropic(openai_body(messages), model=model, options=options).body
 
 
 def test_prompt_cache_with_memory_reuses_what_it_would_without() -> None:
@@ -48,13 +47,16 @@ def test_prompt_cache_with_memory_reuses_what_it_would_without() -> None:
     assert reused(ours) >= 0.97 * reused(theirs) > 0.9
 
 
-def test_mark_cache_with_memory_reuses_what_it_would_without() -> None:
+@pytest.mark.parametrize("model", ["claude-sonnet-4-5", "claude-opus-5"])
+def test_mark_cache_with_memory_reuses_what_it_would_without(model: str) -> None:
     with_us, without, gateway = MarkCache(), MarkCache(), Gateway()
     ours = [
-        with_us.send(claude_body(gateway.send(messages)))
+        with_us.send(claude_body(gateway.send(messages), model))
         for messages in conversation(has_clock=True)
     ]
-    theirs = [without.send(claude_body(messages)) for messages in conversation(has_clock=False)]
+    theirs = [
+        without.send(claude_body(messages, model)) for messages in conversation(has_clock=False)
+    ]
     assert reused(ours) >= 0.97 * reused(theirs) > 0.9
     assert all(hit.cached > 0 for hit in ours[1:])
 

@@ -6,8 +6,9 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.protocol.chat.test_anthropic_door import claude
 from tests.protocol.chat.test_transparency import FIELDS, TEXT, VALUE
 from tests.protocol.chat.upstreams import chats, echo_upstream
@@ -72,7 +73,7 @@ def upstream(request: OutboundRequest) -> ScriptedAnswer:
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/messages"])
-@settings(max_examples=150)
+@examples(150)
 @given(body=BODY, model=st.sampled_from(MODELS))
 async def test_odd_body_is_answered_or_refused(path: str, body: dict[str, Any], model: str) -> None:
     async with chats(upstream) as one:

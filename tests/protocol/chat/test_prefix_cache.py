@@ -101,18 +101,19 @@ async def test_cache_that_compares_prompts_keeps_its_prefix(
 
 
 @pytest.mark.parametrize("has_clock", [False, True], ids=["steady", "clock"])
+@pytest.mark.parametrize("model", ["claude-sonnet-4-5", "claude-opus-5"])
 async def test_cache_that_goes_by_marks_keeps_its_prefix(
-    has_clock: bool, record_property: Record
+    has_clock: bool, model: str, record_property: Record
 ) -> None:
     bodies = requests(has_clock=has_clock)
-    environ = {
-        "CHAT_MODEL": "anthropic/claude-sonnet-4-5",
-        "VISION_MODEL": "anthropic/claude-sonnet-4-5",
-    }
+    environ = {"CHAT_MODEL": f"anthropic/{model}", "VISION_MODEL": f"anthropic/{model}"}
     async with chats(lambda _: json_answer(MESSAGE), environ) as one:
         sent = await talk(one, bodies)
         options = anthropic_options(one.served.app.settings, {})
-    bare = [to_anthropic(body, model="claude-sonnet-4-5", options=options).body for body in bodies]
+    bare = [to_anthropic(body, model=model, options=options).body for body in bodies]
+    # A system message holds the memory where the model takes one.
+    roles = {message["role"] for body in sent for message in body["messages"]}
+    assert ("system" in roles) == (model == "claude-opus-5")
     ours, theirs = MarkCache(), MarkCache()
     behind = [ours.send(body) for body in sent]
     assert share(behind, [theirs.send(body) for body in bare], record_property) >= SHARE_MIN

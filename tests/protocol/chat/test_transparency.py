@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.protocol.chat.upstreams import chats, completion
 from tests.protocol.rest.doors import OWNER
 
@@ -57,7 +58,7 @@ def without_blocks(messages: list[Any]) -> list[Any]:
     return [{key: one[key] for key in one if key != "content"} for one in messages]
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.lists(MESSAGE, min_size=1, max_size=6), FIELDS, st.booleans(), VALUE)
 async def test_request_and_reply_pass_unchanged(
     messages: list[Any], fields: dict[str, Any], stream: bool, reply: Any

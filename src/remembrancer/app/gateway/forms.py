@@ -6,7 +6,7 @@ The translations themselves are `core.chat`'s. It sends nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from remembrancer.app.gateway.routing import Target
@@ -50,14 +50,20 @@ class Written:
 
 
 def write_request(
-    settings: Settings, target: Target, body: Body, *, kept_thinking: Mapping[str, Sequence[Body]]
+    settings: Settings,
+    target: Target,
+    body: Body,
+    *,
+    kept_thinking: Mapping[str, Sequence[Body]],
+    has_memory: bool = False,
 ) -> Written:
     """Return a request of OpenAI's form in the form of its target.
 
-    *Raises:* InvalidInput: it has nothing that the target could answer.
+    *Shape:* `has_memory` when marked blocks at the end of users' messages are ours, none a
+    client's. *Raises:* InvalidInput: it has nothing that the target could answer.
     """
     if target.form == "anthropic":
-        options = anthropic_options(settings, kept_thinking)
+        options = replace(anthropic_options(settings, kept_thinking), has_memory=has_memory)
         translated = to_anthropic(body, model=target.model, options=options)
         notes = tuple(note.field for note in translated.notes)
         return Written(translated.body, notes)

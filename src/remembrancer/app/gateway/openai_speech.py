@@ -66,7 +66,9 @@ class OpenAISpeech:
             for index, key in self.view.reading.places:
                 messages = place_block(messages, given.blocks.get(key, ""), at=index)
             body = {**body, "messages": inject_boot(messages, given.boot)}
-        return write_request(settings, target, body, kept_thinking=turn.thinking)
+        return write_request(
+            settings, target, body, kept_thinking=turn.thinking, has_memory=turn.is_recalled
+        )
 
     def bare(self, target: Target) -> bytes:
         """Return the request as it came, but for the model's name."""

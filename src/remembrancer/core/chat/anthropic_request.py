@@ -16,6 +16,7 @@ from remembrancer.core.chat.anthropic_thinking import ThinkingWish, put_thinking
 from remembrancer.core.chat.anthropic_turns import Turns
 from remembrancer.core.chat.cache_marks import CacheOptions, Ttl, place_marks, sort_tools
 from remembrancer.core.chat.claude_models import ClaudeModel, claude_model
+from remembrancer.core.chat.inject import with_memory_apart
 from remembrancer.core.chat.request import parse_chat_request
 from remembrancer.core.chat.shapes import Body, object_of, objects_of, string_of, write_json
 
@@ -68,7 +69,8 @@ class AnthropicOptions:
     """The settings of Claude's upstream.
 
     *Shape:* `thinking_budget` and `default_max_tokens` in tokens, `rolling_window` in blocks;
-    `kept_thinking` maps the id of a tool call to the thinking blocks that came before it.
+    `kept_thinking` maps the id of a tool call to the thinking blocks that came before it;
+    `has_memory` when blocks at the end of users' messages are ours, and nobody else's.
     """
 
     cache_enabled: bool = True
@@ -81,6 +83,7 @@ class AnthropicOptions:
     thinking_budget: int = 1_024
     default_max_tokens: int = DEFAULT_TOKENS_MAX
     kept_thinking: Mapping[str, Sequence[Body]] = field(default_factory=dict)
+    has_memory: bool = False
 
     @property
     def cache(self) -> CacheOptions:
@@ -122,7 +125,8 @@ def to_anthropic(body: Body, *, model: str, options: AnthropicOptions) -> Transl
             result["tool_choice"] = choice
     if system:
         result["system"] = system
-    result["messages"] = turns.turns
+    apart = options.has_memory and traits.takes_system_messages
+    result["messages"] = with_memory_apart(turns.turns) if apart else turns.turns
     wish = ThinkingWish(options.thinking_enabled, options.thinking_budget)
     result["max_tokens"] = _tokens_max(body, options, traits)
     put_thinking(result, body, traits, wish=wish, notes=notes)

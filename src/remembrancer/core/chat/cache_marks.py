@@ -179,7 +179,7 @@ class _Marker:
         ]
         if replies:
             end = self._last((2, start, 0), (3, 0, 0))
-            earlier = self._last((2, start, 0), (2, replies[-1], 0))
+            earlier = self._last((2, start, 0), (2, replies[-1], 0), with_ours=False)
             return end, self._if_far(earlier, end)
         end = self._last((2, start, 0), (2, start + 1, 0), with_ours=False)
         before = self._turn_start(start)

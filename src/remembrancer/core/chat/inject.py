@@ -14,7 +14,7 @@ from remembrancer.core.chat.echo import strip_injected, strip_injected_messages
 from remembrancer.core.chat.request import SYSTEM_ROLES, last_user_index, text_of
 from remembrancer.core.chat.shapes import Body, objects_of, string_of
 from remembrancer.core.chat.volatile import split_volatile
-from remembrancer.core.chat.wrapping import append_block, is_block, language_of, wrap
+from remembrancer.core.chat.wrapping import append_block, is_block, language_of, split_block, wrap
 
 __all__ = [
     "inject_boot",
@@ -30,6 +30,7 @@ __all__ = [
     "strip_injected",
     "strip_injected_messages",
     "user_turn_indexes",
+    "with_memory_apart",
 ]
 
 
@@ -157,6 +158,33 @@ def place_block_anthropic(body: Body, block: str, *, at: int | None = None) -> B
         blocks = _as_blocks(messages[at].get("content"))
         messages[at] = {**messages[at], "content": [*blocks, text]}
     return {**body, "messages": messages}
+
+
+def with_memory_apart(messages: Sequence[Body]) -> list[Body]:
+    """Return turns of the Messages API whose memory is a system message right after each of them.
+
+    *Shape:* for a model that takes one, and where it may stand: behind words of the user, before
+    the assistant's or last. Every block at the end of a user's message must be ours: it gains the
+    weight of an instruction.
+    *Promise:* where one stands depends on its turn alone, so the prefix of the next request is the
+    same.
+    """
+    result: list[Body] = []
+    for index, message in enumerate(messages):
+        is_last = index + 1 == len(messages)
+        stands_well = is_last or messages[index + 1].get("role") == "assistant"
+        blocks = _as_blocks(message.get("content"))
+        last = blocks[-1] if blocks else {}
+        own, memory = split_block(string_of(last.get("text")))
+        kept = [*blocks[:-1], {**last, "text": own}] if own else blocks[:-1]
+        if message.get("role") != "user" or not stands_well or not memory or not kept:
+            result.append(message)
+            continue
+        if "cache_control" in last:  # the client's mark stays on what the client said
+            kept[-1] = {"cache_control": last["cache_control"], **kept[-1]}
+        result.append({**message, "content": kept})
+        result.append({"role": "system", "content": [{"type": "text", "text": memory}]})
+    return result
 
 
 def inject_boot_anthropic(body: Body, boot_text: str, *, block_id: str = "") -> Body:
