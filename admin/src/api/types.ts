@@ -77,3 +77,123 @@ export interface Topic {
   created_at: string | null;
   updated_at: string | null;
 }
+
+export interface Item extends Brief {
+  content: string;
+  tags: string[];
+  pinned: boolean;
+  startup_priority: number;
+  completed: boolean;
+  authored_by: string;
+  version: number;
+  created_at: string;
+  progress?: "pending" | "in_progress" | "failed" | "done" | null;
+  summary?: string | null;
+  due_text?: string | null;
+  importance?: number | null;
+  confidence?: number | null;
+  recurrence_interval?: number | null;
+  recurrence_until?: string | null;
+  snoozed_until?: string | null;
+  ignored_until?: string | null;
+  last_completed_at?: string | null;
+  completed_at?: string | null;
+  superseded_by?: string | null;
+  notes?: { at: string | null; text: string }[];
+  steps?: Step[];
+}
+
+export interface Step {
+  id: string;
+  text: string;
+  done: boolean;
+  steps?: Step[];
+}
+
+export interface Memory {
+  id: string;
+  type: string;
+  title: string;
+  content: string;
+  summary: string | null;
+  fact_key: string | null;
+  importance: number | null;
+  confidence: number | null;
+  status: State;
+  pinned: boolean;
+  tags: string[];
+  source: string | null;
+  source_message_ids: string[];
+  authored_by: string;
+  project: Named | null;
+  topic: Named | null;
+  superseded_by: string | null;
+  artifact_id: string | null;
+  valid_from: string | null;
+  valid_to: string | null;
+  expires_at: string | null;
+  created_at: string;
+  updated_at: string;
+  version: number;
+  recall_count?: number;
+  last_recalled_at?: string | null;
+  seen_count?: number;
+  last_seen_at?: string | null;
+}
+
+export interface Relation {
+  type: string;
+  direction: string;
+  item_id: string;
+  title: string;
+  state: State;
+  confidence: number | null;
+  reason: string | null;
+}
+
+export interface Candidate {
+  id: string;
+  words: number | null;
+  meaning: number | null;
+  score: number;
+  rerank: number | null;
+  layer: string;
+  gate: string | null;
+}
+
+export interface Found {
+  data: {
+    id: string;
+    content: string;
+    score: number;
+    type: string;
+    fact_key: string | null;
+    status: State;
+    pinned: boolean;
+    tags: string[];
+    updated_at: string;
+  }[];
+  meta: {
+    backend: string;
+    count: number;
+    raw_count: number;
+    recall_id: string;
+    degraded: string[];
+    filter_debug?: Candidate[];
+  };
+  prompt?: string;
+}
+
+export interface LedgerEvent {
+  position: number;
+  stream: string;
+  version: number;
+  kind: string;
+  actor: string;
+  at: string;
+  cause: string;
+  changes: { field: string; before: unknown; after: unknown }[];
+  undone: boolean;
+  forgotten?: boolean;
+  note?: Record<string, unknown>;
+}

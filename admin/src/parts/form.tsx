@@ -116,6 +116,7 @@ export function Form(props: {
   children: ComponentChildren;
   label?: string;
   onCancel?: () => void;
+  cancelLabel?: string;
   onRefused?: (error: ApiError) => boolean;
 }) {
   const t = useWords(common);
@@ -142,7 +143,7 @@ export function Form(props: {
       <footer class="actions">
         {props.onCancel && (
           <button type="button" onClick={props.onCancel}>
-            {t.cancel}
+            {props.cancelLabel ?? t.cancel}
           </button>
         )}
         <button type="submit" class="primary" disabled={isSending}>
