@@ -17,6 +17,7 @@ export interface View {
 
 export const VIEWS: View[] = [
   { name: "memories", load: () => import("./memories") },
+  { name: "tasks", load: () => import("./tasks") },
   { name: "projects", load: () => import("./projects") },
   { name: "review", load: () => import("./review") },
 ];

@@ -4,16 +4,19 @@ import { useState } from "preact/hooks";
 import { write } from "../api/client";
 import { errorOf, useLoad } from "../api/hooks";
 import type { Memory, Relation } from "../api/types";
+import { useActs } from "../parts/acts";
 import { useChanged } from "../parts/changes";
 import { Facts } from "../parts/facts";
 import { History } from "../parts/history";
-import { ItemMeta, StateBadge } from "../parts/item";
+import { ItemMeta } from "../parts/item";
 import { ErrorNote, useReport, Waiting } from "../parts/notes";
 import { confirm, toast } from "../parts/overlay";
+import { Relations } from "../parts/relations";
 import { When } from "../parts/time";
 import { go, link } from "../router";
 import { useWords } from "../words";
 import { common } from "../words/common";
+import { history } from "../words/history";
 import { memories } from "../words/memories";
 import { MemoryEditor } from "./memory-editor";
 import { Supersede } from "./memory-supersede";
@@ -25,6 +28,7 @@ interface Shown {
 
 export default function MemoryPage(props: { id: string }) {
   const t = useWords(memories);
+  const h = useWords(history);
   const { id } = props;
   const loaded = useLoad<Shown>(`/v1/memories/${encodeURIComponent(id)}`);
   const [round, setRound] = useState(0);
@@ -59,7 +63,7 @@ export default function MemoryPage(props: { id: string }) {
             {t.replacedBy} <a href={link("memories", memory.superseded_by)}>→</a>
           </p>
         )}
-        <Actions memory={memory} onOpen={setOpen} changed={changed} refresh={refresh} />
+        <Actions memory={memory} onOpen={setOpen} refresh={refresh} />
       </article>
       <About memory={memory} />
       {loaded.data.relations.length > 0 && (
@@ -69,7 +73,7 @@ export default function MemoryPage(props: { id: string }) {
         </section>
       )}
       <section class="section">
-        <h2>{t.history}</h2>
+        <h2>{h.title}</h2>
         <History key={round} path={`/v1/items/${memory.id}/history`} onChanged={loaded.reload} />
       </section>
       {open === "edit" && (
@@ -104,22 +108,13 @@ export default function MemoryPage(props: { id: string }) {
 function Actions(props: {
   memory: Memory;
   onOpen: (what: "edit" | "supersede") => void;
-  changed: (text: string, cause: string) => void;
   refresh: () => void;
 }) {
   const t = useWords(memories);
   const c = useWords(common);
   const report = useReport();
+  const act = useActs(props.refresh);
   const { memory } = props;
-  const act = async (method: string, path: string, body: unknown, said: string) => {
-    try {
-      const { cause } = await write(method, path, body === null ? {} : { body });
-      props.changed(said, cause);
-      props.refresh();
-    } catch (failure) {
-      report(errorOf(failure));
-    }
-  };
   const item = `/v1/items/${memory.id}`;
   const remove = async () => {
     const title = t.deleteTitle;
@@ -220,28 +215,5 @@ function About(props: { memory: Memory }) {
     <section class="section">
       <Facts rows={rows} />
     </section>
-  );
-}
-
-function Relations(props: { relations: Relation[] }) {
-  const t = useWords(memories);
-  const types: Record<string, string> = t.relationTypes;
-  return (
-    <ul class="rows">
-      {props.relations.map((each) => {
-        const type = types[each.type] ?? each.type;
-        const other = <a href={link("memories", each.item_id)}>{each.title}</a>;
-        const isOut = each.direction === "out";
-        return (
-          <li key={`${each.type}-${each.direction}-${each.item_id}`} class="row">
-            <span>
-              {isOut ? <span class="faint">{t.to}</span> : other} <span class="badge">{type}</span>{" "}
-              {isOut ? other : <span class="faint">{t.to}</span>} <StateBadge state={each.state} />
-            </span>
-            {each.reason && <span class="faint small">{each.reason}</span>}
-          </li>
-        );
-      })}
-    </ul>
   );
 }

@@ -3,6 +3,7 @@ import { words } from "../words";
 /** Kinds of events, and fields of items, as people call them. */
 export const history = words({
   en: {
+    title: "History",
     kinds: {
       ItemCreated: "made",
       ItemUpdated: "changed",
@@ -59,6 +60,7 @@ export const history = words({
     empty: "Nothing has happened yet",
   },
   zh: {
+    title: "历史",
     kinds: {
       ItemCreated: "创建",
       ItemUpdated: "更改",

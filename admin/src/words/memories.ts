@@ -89,7 +89,6 @@ export const memories = words({
     conflictBody: "Theirs and yours, compared:",
     useTheirs: "Keep theirs",
     useMine: "Save mine over it",
-    history: "History",
     relations: "Relations",
     to: "this",
     relationTypes: {
@@ -199,7 +198,6 @@ export const memories = words({
     conflictBody: "对方的内容与你的对比：",
     useTheirs: "保留对方的",
     useMine: "用我的覆盖",
-    history: "历史",
     relations: "关联",
     to: "本条",
     relationTypes: {
