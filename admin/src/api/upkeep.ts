@@ -83,3 +83,59 @@ export interface LedgerEvent {
   note?: Record<string, unknown>;
   forgotten?: boolean;
 }
+
+export interface Run {
+  id: string;
+  job: string;
+  started_by: "cron" | "queue" | "hand" | "catch-up" | "retry";
+  status: "running" | "done" | "failed" | "lost";
+  attempt: number;
+  started_at: string;
+  finished_at: string | null;
+  counts: Record<string, number>;
+  progress: { done: number; total: number } | null;
+  error: string | null;
+  undone_at: string | null;
+}
+
+export interface Job {
+  name: string;
+  title: string;
+  cron: string | null;
+  next_due_at: string | null;
+  status: "idle" | "running" | "paused" | "waiting" | "dead";
+  attempts: number;
+  next_try_at: string | null;
+  failing_since: string | null;
+  last_success_at: string | null;
+  last_run: Run | null;
+  backlog: Record<string, number>;
+}
+
+export interface Ran {
+  job: string;
+  status: "done" | "lost" | "nothing" | "paused" | "busy" | "waiting" | "dead" | "failed";
+  run_id: string | null;
+  counts: Record<string, number>;
+  more: boolean;
+}
+
+export interface Leaving {
+  days: number;
+  counts: Record<string, number>;
+  expire: { item_id: string; title: string; last_used_at: string; goes_at: string }[];
+  purge: { item_id: string; title: string; state: string; ended_at: string; goes_at: string }[];
+  messages_passed_to: string | null;
+}
+
+export interface Skipped {
+  message_id: string;
+  conversation_id: string;
+  content: string;
+  said_at: string;
+  skipped_at: string;
+  goes_at: string;
+  reason: "too_long" | "filtered" | "unreadable";
+  tries: number;
+  run_id: string;
+}

@@ -20,4 +20,5 @@ export const VIEWS: View[] = [
   { name: "tasks", load: () => import("./tasks") },
   { name: "projects", load: () => import("./projects") },
   { name: "review", load: () => import("./review") },
+  { name: "jobs", load: () => import("./jobs") },
 ];

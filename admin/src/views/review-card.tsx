@@ -147,7 +147,7 @@ function Sources(props: { id: string }) {
     <div class="there">
       <h3 class="small faint">{t.sources}</h3>
       {data.sources.map((message) => (
-        <blockquote key={message.id} class="said">
+        <blockquote key={message.id} class="source">
           <p class="pre">{message.content}</p>
           <p class="meta">
             <When at={message.created_at} />
