@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from remembrancer.core.search.ranking import chosen_terms
-from remembrancer.core.text.segment import Term, query_terms
+from remembrancer.core.text.segment import QUERIES_KEPT, Term, query_terms
 from remembrancer.core.text.stems import stem
 from remembrancer.core.text.variants import other_forms
 
@@ -67,6 +68,7 @@ class Shares:
     lacks_exact: bool = False
 
 
+@lru_cache(maxsize=QUERIES_KEPT)
 def wanted_of(text: str) -> tuple[Wanted, ...]:
     """Return the words that a query asks for, the most telling first.
 

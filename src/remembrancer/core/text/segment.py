@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final, Literal
 
@@ -38,6 +39,9 @@ _WEIGHT_BORDER: Final = 0.4
 _WEIGHT_STOP: Final = 0.2
 _WEIGHT_SINGLE: Final = 0.1
 _WEIGHT_STRONG_MIN: Final = 0.6
+
+QUERIES_KEPT: Final = 64
+"""Queries whose terms are kept for the next who asks for them. Our choice: those under way."""
 
 _UNBINDABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
@@ -82,6 +86,13 @@ def query_terms(
     if len(text) > QUERY_CHARS_MAX:
         half = QUERY_CHARS_MAX // 2
         text = text[:half] + " " + text[-half:]
+    return list(_query_terms(text, limit, with_singles=with_singles))
+
+
+# One recall asks for the terms of its message several times: for what it wants, what kind of
+# question it is, whether it is thin, and what to quote.
+@lru_cache(maxsize=QUERIES_KEPT)
+def _query_terms(text: str, limit: int, *, with_singles: bool) -> tuple[Term, ...]:
     telling: list[Term] = []
     singles: list[Term] = []
     stops: list[Term] = []
@@ -96,7 +107,7 @@ def query_terms(
                 telling.extend(_every_single(piece))
     if not any(term.weight >= _WEIGHT_STRONG_MIN for term in telling):
         telling.extend(singles)
-    return _strongest(telling or stops, limit)
+    return tuple(_strongest(telling or stops, limit))
 
 
 def match_expression(terms: Sequence[str]) -> str:
