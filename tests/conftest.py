@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.examples import part_of
 
 ROOT = Path(__file__).resolve().parent.parent
 """The repository; tests that read its files start here."""
@@ -28,7 +29,7 @@ settings.register_profile(
     "default",
     deadline=None,
     derandomize=True,
-    max_examples=60,
+    max_examples=part_of(60),
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )

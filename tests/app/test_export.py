@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.app.test_ledger_properties import commands, play
 from tests.app.transfers import LARGE, WHOLE, export, load, settle
 from tests.builders import NAMESPACE, Bench, id_of
+from tests.examples import examples
 
 from remembrancer.app.access import create_key
 from remembrancer.app.export import export_scope
@@ -43,7 +44,7 @@ async def test_export_imported_into_an_empty_store_exports_the_same_bytes(
     assert await twin.tables() == tables
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(script=commands, page=st.integers(1, 5), cut=st.integers(0, 30))
 async def test_import_in_small_batches_goes_on_after_an_interruption_anywhere(
     script: list[tuple[str, int, int]], page: int, cut: int

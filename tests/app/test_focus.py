@@ -7,10 +7,11 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.app.test_list_items import make
 from tests.builders import NAMESPACE, Bench
+from tests.examples import examples
 
 from remembrancer.app.app_settings import update_app_settings
 from remembrancer.app.focus import focus_statements, get_focus_context, get_focus_task
@@ -282,7 +283,7 @@ FIELDS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(
     tasks=st.lists(FIELDS, min_size=1, max_size=9),
     edges=st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=5),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 
@@ -91,17 +92,28 @@ CASES: list[tuple[str, Callable[[Lines], Lines], type[RemembrancerError], str]] 
 ]
 
 
+@pytest.fixture(scope="module")
+def written() -> Lines:
+    """The lines of a settled store; writing its large text takes longest here."""
+
+    async def write() -> Lines:
+        bench = Bench()
+        await settle(bench)
+        return await export(bench)
+
+    return asyncio.run(write())
+
+
 @pytest.mark.parametrize(
     ("change", "kind", "words"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
 async def test_file_that_is_not_as_it_was_written_is_refused_and_nothing_is_written(
-    change: Callable[[Lines], Lines], kind: type[RemembrancerError], words: str
+    change: Callable[[Lines], Lines], kind: type[RemembrancerError], words: str, written: Lines
 ) -> None:
-    bench, twin = Bench(), Bench()
-    await settle(bench)
+    twin = Bench()
     before = await twin.tables()
     with pytest.raises(kind, match=words) as caught:
-        await load(change(await export(bench)), twin)
+        await load(change(list(written)), twin)
     assert caught.value.hint
     assert "写" not in caught.value.message
     assert await twin.tables() == before

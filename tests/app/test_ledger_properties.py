@@ -11,9 +11,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.builders import Bench, id_of
+from tests.examples import examples
 
 from remembrancer.app.forget import forget_item
 from remembrancer.app.items.states import (
@@ -369,7 +370,7 @@ async def test_crash_around_any_statement_leaves_nothing_half_done(
     await update_item(bench.app, bench.caller(), first, {"title": "still works"})
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(script=commands, target=st.integers(0, 9))
 async def test_forgotten_text_is_in_no_table_and_the_chain_still_verifies(
     script: list[tuple[str, int, int]], target: int

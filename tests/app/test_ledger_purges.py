@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.app.test_ledger_properties import commands, play
 from tests.app.transfers import export, load
 from tests.builders import NAMESPACE, Bench, id_of
+from tests.examples import examples
 
 from remembrancer.app.items.states import delete_items
 from remembrancer.app.items.write import create_item
@@ -35,7 +36,7 @@ async def purge(bench: Bench, ids: list[str], chosen: list[int]) -> None:
     await run(bench.app, RETENTION, NAMESPACE)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(before=commands, chosen=st.lists(st.integers(0, 9), max_size=3), after=commands)
 async def test_rebuild_after_purges_equals_the_incremental_tables(
     before: Script, chosen: list[int], after: Script
@@ -50,7 +51,7 @@ async def test_rebuild_after_purges_equals_the_incremental_tables(
     assert report["ok"], report
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(before=commands, chosen=st.lists(st.integers(0, 9), min_size=1, max_size=3))
 async def test_export_after_purges_comes_back_the_same(before: Script, chosen: list[int]) -> None:
     bench = Bench()

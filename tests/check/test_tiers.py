@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -45,6 +46,9 @@ async def test_property_fails(number):
 """
 
 
+SHARED = ("tests/conftest.py", "tests/examples.py")
+"""What every test shares."""
+
 LONG_TESTS = """
 import pytest
 
@@ -60,6 +64,7 @@ def test_long(number): pass
 def small(write_tree: Writer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     """Runs the runner over a small tree of tests in place of the repository's."""
     # Of the plugins these runs need one, and importing the others takes most of their time.
+    monkeypatch.delenv("TESTS_LEFT", raising=False)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p xdist.plugin")
 
@@ -126,7 +131,7 @@ def test_near_run_leaves_long_tests_and_says_how_many(
     small: Callable[..., int], root: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     files = {
-        "tests/conftest.py": (root / "tests" / "conftest.py").read_text(encoding="utf-8"),
+        **{name: (root / name).read_text(encoding="utf-8") for name in SHARED},
         "tests/core/test_a.py": LONG_TESTS,
     }
     assert small(files) == 0
@@ -178,16 +183,20 @@ def test_tests_in_every_folder_belong_to_a_tier(root: Path) -> None:
 
 
 def test_async_tests_run_and_can_fail(root: Path, write_tree: Writer) -> None:
-    folder = write_tree({"test_a.py": ASYNC_TESTS})
-    shutil.copy(root / "tests" / "conftest.py", folder)
+    folder = write_tree({"tests/test_a.py": ASYNC_TESTS})
+    for name in SHARED:
+        shutil.copy(root / name, folder / name)
+    bare = {name: value for name, value in os.environ.items() if name != "TESTS_LEFT"}
+    bare["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", folder],
         cwd=folder,
         capture_output=True,
         text=True,
         check=False,
+        env=bare,
     )
-    assert "2 failed, 3 passed" in done.stdout, done.stdout
+    assert "2 failed, 3 passed" in done.stdout, done.stdout + done.stderr
 
 
 def test_far_tiers_and_long_tests_run_when_named_or_all_and_not_by_default(

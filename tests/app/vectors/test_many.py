@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
 from tests.app.indexing import make_indexed
 from tests.app.transfers import export
 from tests.builders import Bench
@@ -25,7 +26,8 @@ from remembrancer.ports.models import EmbeddingModel, Vector
 from remembrancer.store import ledger
 from remembrancer.store.ledger import StreamEdit
 
-MANY = 10_000
+FEW, MANY = 1_200, 10_000
+"""More than one round of the drain, and a person's whole store."""
 BATCH = 400
 
 
@@ -61,8 +63,9 @@ async def short_memories(count: int) -> list[bytes]:
     return await export(bench)
 
 
-async def test_ten_thousand_imported_items_drain_to_zero_and_agree() -> None:
-    lines = await short_memories(MANY)
+@pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=pytest.mark.long)])
+async def test_many_imported_items_drain_to_zero_and_agree(count: int) -> None:
+    lines = await short_memories(count)
     indexed = make_indexed()
     indexed.vectors.inner = LocalVectors(MEMORY, Quick.model, threads=0)
     indexed.app = replace(indexed.app, embedder=Quick())
@@ -72,8 +75,8 @@ async def test_ten_thousand_imported_items_drain_to_zero_and_agree() -> None:
     embedded = 0
     while (done := await indexed.drain(limit=1_000))["embedded"]:
         embedded += int(str(done["embedded"]))
-    assert (embedded, done["left"]) == (MANY, 0)
+    assert (embedded, done["left"]) == (count, 0)
     told = await vector_health(indexed.app, indexed.bench.caller(), pause=asyncio.sleep)
     assert told["status"] == "ok", told["reasons"]
-    assert told["items"] == told["vectors"] == told["index_count"] == MANY
+    assert told["items"] == told["vectors"] == told["index_count"] == count
     assert await indexed.agrees()
