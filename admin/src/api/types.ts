@@ -197,3 +197,37 @@ export interface LedgerEvent {
   forgotten?: boolean;
   note?: Record<string, unknown>;
 }
+
+export interface Boot {
+  digest: { content: string; updated_at?: string } | null;
+  stats: {
+    today_raw_count: number;
+    pending_candidates: number;
+    memory_type_counts: Record<string, number>;
+    precious_total: number;
+  };
+}
+
+export interface Startup {
+  profile: Brief | null;
+  active_goals: Brief[];
+  current_focus: {
+    strategic_focus: Brief | null;
+    tactical_next_step: Brief | null;
+    reason: string | null;
+  } | null;
+  active_projects: {
+    slug: string;
+    name: string;
+    description: string | null;
+    active_objective: { title: string | null } | null;
+    active_count: number;
+  }[];
+  always_load: Brief[];
+  topic_summaries: {
+    group: { slug: string; name: string } | null;
+    canonical_item: Brief | null;
+    summary: { active_count: number; top_item: { id: string; title: string | null } | null };
+  }[];
+  context_version: number;
+}

@@ -18,6 +18,9 @@ const SILENT = new Set(
   "state_since authored_by kind due_zone completed_at type_by_hand startup_priority".split(" "),
 );
 
+/** Where an item belongs, by id; of a new one the page shows the names. */
+const PLACES = new Set(["project_id", "topic_id", "objective_id"]);
+
 /** Texts long enough for a comparison word by word. */
 const COMPARED = new Set(["title", "content", "summary", "description", "definition"]);
 
@@ -60,7 +63,9 @@ function Event(props: { event: LedgerEvent; onUndo: () => void; onRedo: () => vo
   const isFirst = event.kind.endsWith("Created");
   const isFinal = event.forgotten === true || event.kind === "ItemForgotten";
   const shown = event.changes.filter(
-    (change) => !SILENT.has(change.field) && !(isFirst && change.after === false),
+    (change) =>
+      !SILENT.has(change.field) &&
+      !(isFirst && (change.after === false || PLACES.has(change.field))),
   );
   return (
     <div class="row">

@@ -16,9 +16,11 @@ export interface View {
 }
 
 export const VIEWS: View[] = [
+  { name: "overview", load: () => import("./overview") },
   { name: "memories", load: () => import("./memories") },
   { name: "tasks", load: () => import("./tasks") },
   { name: "projects", load: () => import("./projects") },
   { name: "review", load: () => import("./review") },
+  { name: "recalls", load: () => import("./recalls") },
   { name: "jobs", load: () => import("./jobs") },
 ];
