@@ -54,8 +54,17 @@ QUESTIONS: Final = (
     "the band's set list for the rehearsal",
     "护照材料还缺哪些",
     "how is the newsletter intro going",
+    "我和陈伟多久见一次面",
+    "do I eat peanuts or am I allergic",
+    "早上几点效率最高",
+    "where do I keep my receipts",
+    "为什么决定用 SQLite",
+    "are there meetings on Fridays",
+    "阳台上种了什么",
+    "what do I read before sleep",
 )
-"""Messages as people type them; no two recalls in a row ask the same."""
+"""Messages as people type them, half of them about tasks that a recall leaves aside; no two in a
+row ask the same."""
 
 
 @dataclass(frozen=True, slots=True)

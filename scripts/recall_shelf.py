@@ -181,7 +181,7 @@ class Shelf:
         documents: Mapping[str, int] = {}
         matched: list[str] = []
         if "words" in sides:
-            [outcome] = await self.app.sql.read([store.frequencies_statement(forms)])
+            [outcome] = await self.app.sql.read([store.frequencies_statement(NAMESPACE, forms)])
             documents = store.frequencies(outcome.rows)
             matched = await self._matches(question, chosen_forms(wanted, documents))
         near: Found = {}

@@ -97,8 +97,13 @@ def scoped_match(namespace: Namespace, terms: Sequence[str]) -> str:
     finds nothing, without terms."""
     if not terms:
         return match_expression([])
-    scope = f'scope : "{scope_word(namespace)}"'
-    return f"{scope} AND {{title body tags}} : ({match_expression(terms)})"
+    return f'scope : "{scope_word(namespace)}" AND {text_match(terms)}'
+
+
+def text_match(terms: Sequence[str]) -> str:
+    """Return the FTS5 expression for rows of any namespace with any of the terms, of which there
+    are some."""
+    return f"{{title body tags}} : ({match_expression(terms)})"
 
 
 def owners_sql(asked: Asked, area: str, names: Sequence[str], marks: Marks) -> str:

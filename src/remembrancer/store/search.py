@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from remembrancer.core.ids import Namespace
 from remembrancer.core.items.record import ItemRecord, References
 from remembrancer.core.search.ranking import MATCHED_ROWS_MAX
 from remembrancer.core.values import canonical_json
 from remembrancer.ports.sql import Row, SqlValue, Statement
-from remembrancer.store.item_filters import Asked, conditions, scoped_match
-from remembrancer.store.items import COLUMNS, ITEM_COLUMNS, owner_columns, records_of
+from remembrancer.store.item_filters import Asked, conditions, scoped_match, text_match
+from remembrancer.store.items import COLUMNS, owner_columns, records_of
 from remembrancer.store.marks import Marks
 
 MATCHES_READ_MAX: Final = MATCHED_ROWS_MAX
@@ -47,6 +48,9 @@ _COLD: Final = (
 _SUMMED: Final = 12
 """Parts of one sum inside the sum of all: the depth of an expression stays far below D1's limit."""
 
+_OTHERS: Final = ""
+"""What stands among the terms when other namespaces have items: no term is empty."""
+
 # The index keeps tokens joined by single spaces, so a token is found between two of them.
 _TEXT: Final = "' ' || s.title || ' ' || s.body || ' ' || s.tags || ' '"
 _USE: Final = (
@@ -69,18 +73,28 @@ class Match:
     recalled_at: int | None = None
 
 
-def frequencies_statement(terms: Sequence[str]) -> Statement:
-    """Return the statement that reads how many rows of the index hold each term."""
+def frequencies_statement(namespace: Namespace, terms: Sequence[str]) -> Statement:
+    """Return the statement that reads how many rows of the index hold each term, and whether other
+    namespaces have items. *Promise:* reads a row for each term that is held, and one more."""
     return Statement(
-        "SELECT v.term, v.doc FROM json_each(?1) AS j"
-        " CROSS JOIN search_terms AS v ON v.term = j.value",
-        (canonical_json(list(terms)),),
+        "SELECT v.term, v.doc FROM json_each(?2) AS j"
+        " CROSS JOIN search_terms AS v ON v.term = j.value"
+        " UNION ALL SELECT '', 1 WHERE EXISTS (SELECT 1 FROM items WHERE namespace > ?1)"
+        " OR EXISTS (SELECT 1 FROM items WHERE namespace < ?1)",
+        (namespace, canonical_json(list(terms))),
     )
 
 
 def frequencies(rows: Sequence[Row]) -> dict[str, int]:
     """Return term → rows that hold it; terms of no row are missing."""
-    return {str(row["term"]): int(str(row["doc"])) for row in rows}
+    return {str(row["term"]): int(str(row["doc"])) for row in rows if row["term"] != _OTHERS}
+
+
+def foreign_rows(rows: Sequence[Row], chosen: Sequence[str]) -> int:
+    """Return how many rows the chosen terms match at most, those of other namespaces among them,
+    from the rows of `frequencies_statement`; 0 when no other namespace has items."""
+    documents = {str(row["term"]): int(str(row["doc"])) for row in rows}
+    return sum(documents.get(term, 0) for term in chosen) if _OTHERS in documents else 0
 
 
 def matches_statement(
@@ -90,25 +104,32 @@ def matches_statement(
     *,
     limit: int,
     tier: Tier = "asked",
+    foreign: int | None = None,
 ) -> Statement:
     """Return the statement that reads the best matches that the query's filters let pass.
 
-    *Shape:* rows that hold any of the `chosen` terms, by BM25; each says which of `terms` it has.
+    *Shape:* rows that hold any of the `chosen` terms, by BM25; each says which of `terms` it has;
+    `foreign` as `foreign_rows` says, None when nobody looked. It changes no answer.
     *Promise:* reads an index row for each match, and items only until `limit` of them pass.
     """
     marks = Marks(asked.namespace)
-    match = marks.add(scoped_match(asked.namespace, chosen))
-    looked = marks.add(COLD_READ_MAX if tier == "cold" else MATCHES_READ_MAX)
+    looked_max = COLD_READ_MAX if tier == "cold" else MATCHES_READ_MAX
+    # BM25 counts every row of each term of the expression, and the namespace's is in all of its
+    # rows. It adds nothing to a rank; it only keeps other namespaces from using up the limit.
+    is_scoped = foreign is None or foreign > looked_max
+    expression = scoped_match(asked.namespace, chosen) if is_scoped else text_match(chosen)
+    match = marks.add(expression)
+    looked = marks.add(looked_max)
     # Items are looked up in the order of the ranking, which ends at the limit.
-    page = (
-        f"SELECT {COLUMNS}, {owner_columns()}, {_USE}, found.rank AS rank, {_TEXT} AS text FROM"
-        f" (SELECT id, rank FROM (SELECT rowid AS id, {_RANK} AS rank FROM search"
+    return Statement(
+        f"SELECT {COLUMNS}, {owner_columns()}, {_USE}, found.rank AS rank, {_held(terms, marks)}"
+        f" FROM (SELECT id, rank FROM (SELECT rowid AS id, {_RANK} AS rank FROM search"
         f" WHERE search MATCH {match} ORDER BY rowid DESC LIMIT {looked})"
         " ORDER BY rank, id DESC LIMIT -1) AS found"
         " CROSS JOIN items AS i ON i.seq = found.id CROSS JOIN search AS s ON s.rowid = i.seq"
-        f" WHERE {_passing(asked, marks, tier)} LIMIT {marks.add(limit)}"
+        f" WHERE {_passing(asked, marks, tier)} LIMIT {marks.add(limit)}",
+        marks.values,
     )
-    return _with_held(page, terms, marks)
 
 
 def named_statement(
@@ -146,20 +167,23 @@ def newest_statement(asked: Asked, *, limit: int) -> Statement:
 
 
 def _listed(source: str, asked: Asked, terms: Sequence[str], marks: Marks, tier: Tier) -> Statement:
-    page = (
-        f"SELECT {COLUMNS}, {owner_columns()}, {_USE}, 0.0 AS rank, {_TEXT} AS text FROM {source}"
-        f" CROSS JOIN search AS s ON s.rowid = i.seq WHERE {_passing(asked, marks, tier)}"
+    return Statement(
+        f"SELECT {COLUMNS}, {owner_columns()}, {_USE}, 0.0 AS rank, {_held(terms, marks)}"
+        f" FROM {source} CROSS JOIN search AS s ON s.rowid = i.seq"
+        f" WHERE {_passing(asked, marks, tier)}",
+        marks.values,
     )
-    return _with_held(page, terms, marks)
 
 
-def _with_held(page: str, terms: Sequence[str], marks: Marks) -> Statement:
-    """Return a page's statement with the terms that each row's text holds, joined by spaces.
+def _held(terms: Sequence[str], marks: Marks) -> str:
+    """Return the column `held`: the terms that a row's text holds, joined by spaces.
 
     The terms are one bound array that is read by place: D1 counts each row of `json_each`, and a
     sum of more than a hundred parts is too deep for it.
     """
-    listed = marks.add(canonical_json(list(terms))) if terms else ""
+    if not terms:
+        return "'' AS held"
+    listed = marks.add(canonical_json(list(terms)))
     parts = [
         f"CASE WHEN instr(text, ' ' || ({listed} ->> {place}) || ' ') > 0"
         f" THEN ({listed} ->> {place}) || ' ' ELSE '' END"
@@ -169,11 +193,10 @@ def _with_held(page: str, terms: Sequence[str], marks: Marks) -> Statement:
         f"({' || '.join(parts[start : start + _SUMMED])})"
         for start in range(0, len(parts), _SUMMED)
     ]
-    return Statement(
-        f"WITH page AS MATERIALIZED ({page}) SELECT {ITEM_COLUMNS}, project_owner, topic_owner,"
-        f" last_recalled_at, rank, {' || '.join(groups) or repr('')} AS held FROM page",
-        marks.values,
-    )
+    # With a limit and a condition the inner select is not merged into the outer one, so the text
+    # is put together once a row, and no row is copied for it.
+    text = f"SELECT {_TEXT} AS text LIMIT 1"
+    return f"(SELECT {' || '.join(groups)} FROM ({text}) WHERE true) AS held"
 
 
 def _passing(asked: Asked, marks: Marks, tier: Tier) -> str:

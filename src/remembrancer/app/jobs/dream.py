@@ -132,7 +132,7 @@ async def _context(ctx: JobContext, lines: Sequence[Line]) -> _Context:
     digest, frequencies, recent = await ctx.app.sql.read(
         [
             library_store.digest_statement(ctx.namespace),
-            search.frequencies_statement([term.text for term in terms]),
+            search.frequencies_statement(ctx.namespace, [term.text for term in terms]),
             store.recent_statement(ctx.namespace, limit=limit),
         ]
     )
@@ -142,7 +142,8 @@ async def _context(ctx: JobContext, lines: Sequence[Line]) -> _Context:
         query = ItemQuery(kinds=("memory",), states=("active",), current_only=True)
         asked = Asked(ctx.namespace, query, ctx.now_ms)
         share = limit - limit // RECENT_SHARE
-        statement = search.matches_statement(asked, chosen, [], limit=share)
+        foreign = search.foreign_rows(frequencies.rows, chosen)
+        statement = search.matches_statement(asked, chosen, [], limit=share, foreign=foreign)
         [outcome] = await ctx.app.sql.read([statement])
         near = [match.record for match in search.matches_of(outcome.rows)[0]]
     latest, _ = item_store.records_of(recent.rows)

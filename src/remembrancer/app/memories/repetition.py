@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from remembrancer.app.state import App
+from remembrancer.core.ids import Namespace
 from remembrancer.core.items.query import ItemQuery
 from remembrancer.core.items.record import ItemRecord, References
 from remembrancer.core.memories.sameness import repetition_key
@@ -29,9 +30,9 @@ def _terms(text: str) -> list[Term]:
     return list(query_terms(text, limit=QUERY_TERMS_MAX))
 
 
-def terms_statement(text: str) -> Statement:
+def terms_statement(namespace: Namespace, text: str) -> Statement:
     """Return the statement that `find_repetition` needs the outcome of."""
-    return search.frequencies_statement([term.text for term in _terms(text)])
+    return search.frequencies_statement(namespace, [term.text for term in _terms(text)])
 
 
 async def find_repetition(
@@ -49,7 +50,8 @@ async def find_repetition(
         return None
     query = ItemQuery(kinds=("memory",), states=("active",), current_only=True)
     asked = Asked(caller.namespace, query, app.runtime.now_ms())
-    statement = search.matches_statement(asked, chosen, [], limit=_POOL)
+    foreign = search.foreign_rows(frequencies.rows, chosen)
+    statement = search.matches_statement(asked, chosen, [], limit=_POOL, foreign=foreign)
     [outcome] = await app.sql.read([statement])
     matches, references = search.matches_of(outcome.rows)
     folded, repeated = fold_key(text), repetition_key(text)

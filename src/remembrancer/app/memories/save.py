@@ -254,7 +254,7 @@ async def _decide_unkeyed(saving: Saving) -> Plan:
         saving.caller.namespace,
         [],
         saving.given,
-        more=[terms_statement(saving.text), saving.forgotten],
+        more=[terms_statement(saving.caller.namespace, saving.text), saving.forgotten],
     )
     frequencies, forgotten = around.more
     again = await find_repetition(

@@ -14,7 +14,6 @@ from remembrancer.app.items.read import refuse_unknown
 from remembrancer.app.recall.meaning import Meaning, MeaningSearch
 from remembrancer.app.state import App
 from remembrancer.core.items.record import References
-from remembrancer.core.recall.evidence import Wanted as Word
 from remembrancer.core.recall.evidence import chosen_forms, forms_of, shares, wanted_of
 from remembrancer.core.recall.fusion import Asked as QueryAsked
 from remembrancer.core.recall.fusion import Candidate, asked_of
@@ -146,13 +145,17 @@ async def _find(app: App, wanted: Wanted, search: MeaningSearch) -> Found:
     outcomes = await app.sql.read(
         [
             *(item_lists.owners_statement(wanted.asked, area, names) for area, names in named),
-            store.frequencies_statement(forms_of(words)),
+            store.frequencies_statement(wanted.asked.namespace, forms_of(words)),
             *wanted.more,
         ]
     )
     refuse_unknown(named, outcomes)
-    documents = store.frequencies(outcomes[len(named)].rows)
-    reader = _Reader(app, wanted, words, documents)
+    frequencies = outcomes[len(named)].rows
+    documents = store.frequencies(frequencies)
+    chosen = chosen_forms(words, documents)
+    reader = _Reader(
+        app, wanted, documents, chosen=chosen, foreign=store.foreign_rows(frequencies, chosen)
+    )
     found, references = await reader.by_words()
     scope = _scope(wanted.asked, outcomes, named)
     meaning = await search.near(scope)
@@ -175,13 +178,21 @@ class _Reader:
     """Reads the candidates of one query from the store."""
 
     def __init__(
-        self, app: App, wanted: Wanted, words: Sequence[Word], documents: Mapping[str, int]
+        self,
+        app: App,
+        wanted: Wanted,
+        documents: Mapping[str, int],
+        *,
+        chosen: Sequence[str],
+        foreign: int,
     ) -> None:
         self.asked = asked_of(wanted.query, documents)
         self._app = app
         self._wanted = wanted
-        self._forms = forms_of(words)
-        self._chosen = chosen_forms(words, documents)
+        self._chosen = chosen
+        self._foreign = foreign
+        # What no row holds is not looked for in each.
+        self._forms = list(documents)
 
     async def by_words(self) -> tuple[list[Side], References]:
         """Return what words find. *Promise:* one round trip, none without a word that is known."""
@@ -243,7 +254,12 @@ class _Reader:
 
     def _matches(self, limit: int, tier: Tier) -> Statement:
         return store.matches_statement(
-            self._wanted.asked, self._chosen, self._forms, limit=limit, tier=tier
+            self._wanted.asked,
+            self._chosen,
+            self._forms,
+            limit=limit,
+            tier=tier,
+            foreign=self._foreign,
         )
 
     def _named(self, ids: Sequence[str], tier: Tier) -> Statement:

@@ -1,0 +1,98 @@
+"""The index is asked with the namespace's word only where its answer could differ without it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from tests.builders import Bench
+
+from remembrancer.app.items.write import create_item
+from remembrancer.core.ids import Namespace
+from remembrancer.core.items.query import ItemQuery
+from remembrancer.store import search
+from remembrancer.store.item_filters import Asked
+
+MINE, THEIRS = Namespace("mine"), Namespace("theirs")
+TITLES = (
+    "买 tomatoes 番茄 for the balcony",
+    "番茄 soup with tomatoes and tomatoes",
+    "阳台 balcony plan: 番茄 first",
+    "the tomatoes need water",
+)
+TERMS = ("番茄", "tomatoes", "阳台")
+
+
+async def planted(*namespaces: Namespace, times: int = 1) -> Bench:
+    bench = Bench()
+    for _ in range(times):
+        for namespace in namespaces:
+            for title in TITLES:
+                caller = bench.caller(namespace=namespace)
+                await create_item(bench.app, caller, {"title": title, "content": "正文 body"})
+    return bench
+
+
+async def frequencies(bench: Bench) -> tuple[dict[str, int], int]:
+    statement = search.frequencies_statement(MINE, [*TERMS, "nowhere"])
+    [outcome] = await bench.app.sql.read([statement])
+    return search.frequencies(outcome.rows), search.foreign_rows(outcome.rows, TERMS)
+
+
+async def matches(
+    bench: Bench, foreign: int | None, tier: search.Tier = "asked", terms: Sequence[str] = TERMS
+) -> list[search.Match]:
+    asked = Asked(MINE, ItemQuery(current_only=True), bench.runtime.now_ms())
+    statement = search.matches_statement(asked, TERMS, terms, limit=60, tier=tier, foreign=foreign)
+    assert ("scope" in str(statement.params)) == (foreign is None or foreign > 500)
+    [outcome] = await bench.app.sql.read([statement])
+    return search.matches_of(outcome.rows)[0]
+
+
+async def test_frequencies_tell_whether_others_have_items() -> None:
+    alone = await planted(MINE)
+    assert await frequencies(alone) == ({"番茄": 3, "tomatoes": 3, "阳台": 1}, 0)
+    shared = await planted(MINE, THEIRS)
+    assert await frequencies(shared) == ({"番茄": 6, "tomatoes": 6, "阳台": 2}, 14)
+    before = await planted(Namespace("aaa"), MINE)
+    assert (await frequencies(before))[1] == 14
+
+
+@pytest.mark.parametrize("namespaces", [(MINE,), (MINE, THEIRS)])
+async def test_matches_are_the_same_with_and_without_the_namespaces_word(
+    namespaces: Sequence[Namespace],
+) -> None:
+    bench = await planted(*namespaces, times=3)
+    _, foreign = await frequencies(bench)
+    found = await matches(bench, foreign)
+    assert len(found) == 12
+    assert found == await matches(bench, None)
+
+
+async def test_others_matches_never_use_up_what_is_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(search, "MATCHES_READ_MAX", 4)
+    bench = await planted(MINE, THEIRS)
+    asked = Asked(MINE, ItemQuery(), bench.runtime.now_ms())
+    _, foreign = await frequencies(bench)
+    statement = search.matches_statement(asked, TERMS, TERMS, limit=60, foreign=foreign)
+    [outcome] = await bench.app.sql.read([statement])
+    assert len(outcome.rows) == 4
+
+
+async def test_match_says_which_of_many_terms_it_holds() -> None:
+    bench = await planted(MINE)
+    many = [f"word{number}" for number in range(90)]
+    found = await matches(bench, 0, terms=[*many, *TERMS])
+    asked = Asked(MINE, ItemQuery(), bench.runtime.now_ms())
+    ids = [match.record.id for match in found]
+    named = search.named_statement(asked, ids, [*many, *TERMS])
+    [outcome] = await bench.app.sql.read([named])
+    held = {match.record.id: match.held for match in search.matches_of(outcome.rows)[0]}
+    assert sorted(map(sorted, held.values())) == [
+        ["tomatoes"],
+        ["tomatoes", "番茄"],
+        ["tomatoes", "番茄"],
+        ["番茄", "阳台"],
+    ]
