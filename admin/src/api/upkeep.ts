@@ -139,3 +139,31 @@ export interface Skipped {
   tries: number;
   run_id: string;
 }
+
+export interface Recall {
+  id: string;
+  at: string;
+  purpose: "chat" | "mcp" | "rest";
+  query: string;
+  degraded: string[];
+  injected: string[];
+  tokens: number;
+  found: number;
+}
+
+export interface Weighed {
+  id: string;
+  title?: string | null;
+  state?: string | null;
+  words: number | null;
+  meaning: number | null;
+  score: number;
+  rerank: number | null;
+  layer: "active" | "cold";
+  gate: string | null;
+}
+
+export interface ExplainedRecall extends Recall {
+  text: string | null;
+  candidates: Weighed[];
+}
