@@ -35,11 +35,11 @@ from remembrancer.store.ledger import StreamEdit
 async def forget_item(app: App, caller: Caller, item_id: str) -> Answer:
     """Remove an item and every copy of its text, for good.
 
-    *Shape:* answers `{"forgotten": id, "events_emptied", "quotes_redacted", "relations_removed"}`.
-    *Raises:* NotFound (also when it is forgotten already), StoreUnavailable when a copy in the
-    cache could not be deleted. *Promise:* one atomic batch, then its vector and its artifacts'
-    blobs (which are tried again for as long as it takes), the cached bundles and the deleted rows'
-    bytes; reads the whole ledger of the namespace once.
+    *Shape:* answers `{"forgotten": id, "events_emptied", "quotes_redacted", "messages_redacted",
+    "relations_removed"}`. *Raises:* NotFound (also when it is forgotten already), StoreUnavailable
+    when a copy in the cache could not be deleted. *Promise:* one atomic batch, then its vector and
+    its artifacts' blobs (which are tried again for as long as it takes), the cached bundles and the
+    deleted rows' bytes; reads the namespace's ledger and its messages once.
     """
     stream = item_stream(item_id)
     scopes: set[str] = set()
@@ -65,11 +65,15 @@ async def forget_item(app: App, caller: Caller, item_id: str) -> Answer:
         edges = _edges_edit(outcomes[2], outcomes[3])
         draft = _tombstone(item.record.fields)
         now = app.runtime.now_ms()
+        copies = await distilled_copies(
+            app, caller.namespace, item_id, said=said, sources=_sources(events)
+        )
         plan = Plan(
             answer={
                 "forgotten": item_id,
                 "events_emptied": len(events),
                 "quotes_redacted": len(redacted),
+                "messages_redacted": copies.messages,
                 "relations_removed": len(outcomes[5].rows),
             },
             at_ms=now,
@@ -77,7 +81,7 @@ async def forget_item(app: App, caller: Caller, item_id: str) -> Answer:
             extra=[
                 *_removal(caller, item_id, redacted, now),
                 recalls.forget_statement(caller.namespace, item_id, said),
-                *await distilled_copies(app, caller.namespace, item_id, said),
+                *copies.statements,
             ],
         )
         ending = Draft("", {"state": (item.record.fields["state"], "deleted")})
@@ -139,6 +143,18 @@ def _said(events: list[Event]) -> list[str]:
             for text in _texts(pair)
         }
     )
+
+
+def _sources(events: list[Event]) -> list[str]:
+    """Return the ids of every message that the item was said to come from."""
+    found = {
+        str(id_)
+        for event in events
+        for value in event.changes.get("source_message_ids", ())
+        if isinstance(value, list)
+        for id_ in value
+    }
+    return sorted(found)
 
 
 def _redacted(texts: list[str], mentions: Outcome) -> list[tuple[int, str]]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from tests.app.candidates.test_queue import waiting
-from tests.app.distill.nightly import Distiller
+from tests.app.distill.nightly import Distiller, echoing, fact, facts, lines_of
 from tests.app.distill.test_dream import dreaming, remember
-from tests.builders import Bench
+from tests.builders import NAMESPACE, Bench
 
 from remembrancer.app.candidates.decide import decide_candidate
 from remembrancer.app.forget import forget_item
@@ -24,10 +24,10 @@ QUOTED = f'她说："{SECRET}"'
 
 
 async def everything(bench: Bench) -> str:
-    """Every text of every table but messages, which retention deletes."""
+    """Every text of every table."""
     tables = await bench.rows(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'search_%'"
-        " AND name NOT LIKE 'sqlite_%' AND name <> 'messages'"
+        " AND name NOT LIKE 'sqlite_%'"
     )
     found = [await bench.rows(f"SELECT * FROM {row['name']!s}") for row in tables]
     return json.dumps(found, ensure_ascii=False, default=str)
@@ -88,3 +88,125 @@ async def test_forgotten_quote_is_not_kept_again() -> None:
     await bench.say(f"还是那句。{QUOTED}")
     await bench.run("dream")
     assert await bench.texts() == []
+
+
+async def contents(bench: Bench) -> list[str]:
+    rows = await bench.rows("SELECT content FROM messages ORDER BY created_at, id")
+    return [str(row["content"]) for row in rows]
+
+
+FACTS = {
+    "zh": (
+        "用户对花生过敏",
+        ["早上好。我对花生过敏，下午去游泳。", "花生糖三块钱。", "所以你对花生过敏，我换成杏仁。"],
+        ["早上好。[forgotten]，下午去游泳。", "花生糖三块钱。", "[forgotten]，我换成杏仁。"],
+    ),
+    "en": (
+        "User is allergic to peanuts",
+        [
+            "Good morning. Peanuts make me ALLERGIC! We swim later.",
+            "Peanuts cost three dollars.",
+            "You are allergic to peanuts, so I took almonds.",
+        ],
+        [
+            "Good morning. [forgotten]! We swim later.",
+            "Peanuts cost three dollars.",
+            "[forgotten], so I took almonds.",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("language", FACTS)
+async def test_messages_lose_what_states_it_and_it_is_not_learned_again(language: str) -> None:
+    text, said, left = FACTS[language]
+    bench = Distiller(actor="agent:claude")
+    [source, _] = await bench.say(*said[:2])
+    await bench.say(said[2], role="assistant")
+    bench.teach(facts(fact(text, source)))
+    await bench.run()
+    [row] = await bench.memories()
+    answer = await forget_item(bench.app, bench.caller(), str(row["id"]))
+    assert answer["messages_redacted"] == 2
+    assert await contents(bench) == left
+    # A model that repeats every line, and one that insists, learn it no more.
+    for script in (echoing, lambda _: facts(fact(text, source))):
+        await bench.sql.write([Statement("UPDATE job_cursors SET at_ms = 0, id = ''")])
+        bench.teach(script)
+        await bench.run()
+    kept = " ".join([*await bench.texts(), *(str(c["content"]) for c in await bench.candidates())])
+    assert ("过敏" if language == "zh" else "llergic") not in kept
+    assert "[forgotten]" not in kept
+    assert (await verify(bench.app))["ok"]
+
+
+async def test_message_that_is_not_read_yet_shows_no_mark_to_the_model() -> None:
+    bench = Distiller(actor="agent:claude")
+    [item] = await remember(bench, "用户住在上海浦东")
+    await bench.say("我住在上海浦东。", "我住在上海浦东，养了一只猫。")
+    await forget_item(bench.app, bench.caller(), item)
+    bench.teach(echoing)
+    await bench.run()
+    assert bench.model is not None
+    [prompt] = bench.model.asked
+    assert [text for _, _, text in lines_of(prompt)] == ["，养了一只猫。"]
+    assert "forgotten" not in prompt.user
+
+
+async def test_page_digest_and_parts_lose_a_sentence_that_only_states_it() -> None:
+    bench = Distiller(script=dreaming(), actor="agent:claude")
+    await bench.say("我对花生过敏。今天跑步了。")
+    bench.runtime.advance(DAY_MS)
+    await bench.run("dream")
+    assert "我对花生过敏" in await everything(bench)
+    [item] = await remember(bench, "用户对花生过敏")
+    await forget_item(bench.app, bench.caller(), item)
+    left = await everything(bench)
+    assert "花生" not in left
+    assert "跑步" in left
+    before = await bench.tables()
+    await rebuild(bench.app)
+    assert await bench.tables() == before
+    assert (await verify(bench.app))["ok"]
+
+
+async def test_other_namespaces_and_other_messages_stay_as_they_are() -> None:
+    bench = Distiller(actor="agent:claude")
+    [item] = await remember(bench, "用户对花生过敏")
+    plain = [f"第{n}句话，没有什么要紧的" for n in range(50)]
+    await bench.say(*plain)
+    foreign = (
+        "INSERT INTO messages (namespace, id, conversation_id, role, content, client_hash,"
+        " created_at) VALUES ('other', 'msg_1', 'c', 'user', '我对花生过敏', 'h', 1)"
+    )
+    await bench.sql.write([Statement(foreign)])
+    answer = await forget_item(bench.app, bench.caller(), item)
+    assert answer["messages_redacted"] == 0
+    assert sorted(await contents(bench)) == sorted([*plain, "我对花生过敏"])
+
+
+async def test_long_memory_is_forgotten_sentence_by_sentence() -> None:
+    sentences = [f"第{n}号抽屉里放着{n * 37}枚邮票。" for n in range(30)]
+    bench = Distiller(actor="agent:claude")
+    [item] = await remember(bench, "".join(sentences))
+    await bench.say(*sentences, "抽屉是空的。")
+    answer = await forget_item(bench.app, bench.caller(), item)
+    assert answer["messages_redacted"] == 30
+    assert (await contents(bench))[-1] == "抽屉是空的。"
+
+
+async def test_chat_keeps_neither_thoughts_nor_questions_that_say_it() -> None:
+    bench = Distiller(actor="agent:claude")
+    [item] = await remember(bench, "用户对花生过敏")
+    await bench.sql.write(
+        [
+            Statement(
+                "INSERT INTO turn_blocks (namespace, conversation_id, turn, block, memory_ids,"
+                " thinking, created_at) VALUES (?, 'c', ?, '', '[]', ?, 1)",
+                (NAMESPACE, turn, thinking),
+            )
+            for turn, thinking in (("a", '{"t": "他对花生过敏，要小心"}'), ("b", '{"t": "天气好"}'))
+        ]
+    )
+    await forget_item(bench.app, bench.caller(), item)
+    assert await bench.rows("SELECT turn FROM turn_blocks") == [{"turn": "b"}]

@@ -85,7 +85,7 @@ async def _read_batch(ctx: JobContext, day: Day) -> bool:
     """Keep what is made of the next messages; tell whether, or their batch was only narrowed."""
     [refused] = await ctx.app.sql.read([skip_store.standing_statement(ctx.namespace, ctx.job)])
     standing = skip_store.standing_of(refused.rows)
-    said = list(day.said)
+    said: Sequence[Said] = day.said
     if standing is not None and standing.size and said[0].cursor <= standing.until:
         said = said[: standing.size]
     try:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from remembrancer.core.chat.echo import strip_injected
+from remembrancer.core.ledger.redaction import FORGOTTEN_TEXT
 from remembrancer.core.recall.patch import without_patches
 from remembrancer.core.text.graphemes import shorten
 from remembrancer.core.text.scripts import LETTER, UNSPACED, classes_of
@@ -61,7 +62,12 @@ def own_words(text: str) -> str:
     whoever sent it."""
     plain = without_patches(strip_injected(text))
     kept = [line for line in plain.splitlines() if not line.lstrip().startswith(">")]
-    return "\n".join(kept).strip()
+    text = "\n".join(kept).strip()
+    if FORGOTTEN_TEXT not in text:
+        return text
+    # The mark is nobody's word either, and signs that stood beside it say nothing alone.
+    rest = text.replace(FORGOTTEN_TEXT, " ").strip()
+    return rest if any(char.isalnum() for char in rest) else ""
 
 
 def rendered(lines: Sequence[Line]) -> str:

@@ -100,6 +100,7 @@ class ForgottenAnswer(Shape):
     forgotten: str
     events_emptied: int
     quotes_redacted: int
+    messages_redacted: int
     relations_removed: int
 
 

@@ -1,0 +1,188 @@
+"""What says a forgotten text in other words' company: the clause or sentence that states it goes.
+
+A verbatim quote is `redaction.py`'s. Here a passage is compared folded, and without the words for
+who says it of whom: “我对花生过敏” states “用户对花生过敏”. In a message that the forgotten memory
+names as its source more goes, since a model may have put it in other words. Pure; every ring may
+import it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+from typing import Final
+
+from remembrancer.core.distill.grounding import (
+    NAMED_SHARE_MIN,
+    SHARE_MIN,
+    is_said_alike,
+    nearness,
+    telling_words,
+)
+from remembrancer.core.ledger.redaction import FORGOTTEN_TEXT, QUOTE_CHARS_MIN, redact_body
+from remembrancer.core.text.fold import fold, fold_key
+from remembrancer.core.values import JSON
+
+STATEMENTS_MAX: Final = 48
+"""Statements of a forgotten item that are looked for: a text of ten thousand characters has more
+sentences, and its first ones say what it is about. Our choice."""
+
+WORDS_MAX: Final = 6
+"""Words of a statement by which the store finds texts that may state it. Our choice."""
+
+_SMALL: Final = str.maketrans({char: char.lower() for char in ascii_uppercase})
+_SENTENCE: Final = re.compile(r"(?<=[。！？!?…\n])|(?<=\.)(?=\s)")
+_CLAUSE: Final = re.compile(
+    r"(?<=[，,；;：])|(?<=:)(?=\s)|(?=\b(?:but|and|because|so)\b)"
+    r"|(?=但是|可是|不过|不過|而且|因为|因為|所以)"
+)
+_EDGES: Final = re.compile(
+    r"^(?P<before>[\s>*#•-]*)(?P<core>.*?)(?P<after>[\s。！？!?.…，,；;：:]*)$", re.DOTALL
+)
+_SPEAKER: Final = re.compile(
+    r"^(?:the )?user(?:'s| is| has| was| will)? "
+    r"|^(?:i|you|he|she|they|we)(?:'m|'re|'s|'ve|'d|'ll| am| are| is| was| have| has)? "
+    r"|^(?:my|your|his|her|their|our) "
+    r"|^(?:用户|用戶|使用者|本人|我|你|您|他|她)(?:的|是)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """A text that is forgotten, or a sentence of it. *Shape:* `cores` folded, as a whole and
+    without who says it."""
+
+    text: str
+    cores: tuple[str, ...]
+
+
+class Forgotten:
+    """The texts of a forgotten item, and how they are taken out of others.
+
+    *Shape:* `said` every wording that it ever had. *Promise:* the same text always loses the same
+    passages, so what a table and its event hold stays equal.
+    """
+
+    def __init__(self, said: Sequence[str]) -> None:
+        self._said = [text for text in said if len(text) >= QUOTE_CHARS_MIN]
+        self._statements = list(_statements(self._said))[:STATEMENTS_MAX]
+
+    @property
+    def words(self) -> list[list[str]]:
+        """Return groups of words: a text that states it has at least half of one of them.
+
+        *Shape:* in small letters as the database makes them, Latin ones alone.
+        """
+        found = [telling_words(one.text, limit=WORDS_MAX) for one in self._statements]
+        verbatim = [[text.translate(_SMALL)] for text in self._said]
+        return [words for words in (*verbatim, *found) if words]
+
+    def states(self, text: str) -> bool:
+        """Tell whether a text states what is forgotten."""
+        return self.without(text) != text
+
+    def without(self, text: str) -> str:
+        """Return a text without quotes and passages that state it, a mark in their place."""
+        plain = "".join(map(self._sentence, _SENTENCE.split(text)))
+        left = redact_body(plain, texts=self._said)
+        assert isinstance(left, str)
+        return left
+
+    def redact(self, value: JSON) -> JSON:
+        """Return a body without reasons, quotes and passages that state it."""
+        if isinstance(value, dict):
+            return {
+                name: FORGOTTEN_TEXT
+                if name == "reason" and isinstance(part, str)
+                else self.redact(part)
+                for name, part in value.items()
+            }
+        if isinstance(value, list):
+            return [self.redact(part) for part in value]
+        return self.without(value) if isinstance(value, str) else value
+
+    def without_source(self, text: str) -> str:
+        """Return a message that is a source of what is forgotten, without what it came from.
+
+        *Promise:* never returned as it was: where no passage is near, the nearest goes, and where
+        nothing has a word of it (it was found by meaning), all of it.
+        """
+        plain = self.without(text)
+        parts = _SENTENCE.split(plain)
+        near = [self._nearness(part) for part in parts]
+        gone = [index for index, (share, line) in enumerate(near) if share >= line]
+        if not gone and plain == text:
+            best = max((share for share, _ in near), default=0.0)
+            if best <= 0:
+                return FORGOTTEN_TEXT
+            gone = [index for index, (share, _) in enumerate(near) if share == best]
+        for index in gone:
+            parts[index] = _marked(parts[index])
+        return "".join(parts)
+
+    def _nearness(self, part: str) -> tuple[float, float]:
+        """Return the largest share of a statement that a sentence says, and what is enough."""
+        best, line = 0.0, SHARE_MIN
+        for one in self._statements:
+            found = nearness(one.text, part)
+            if found.share > best:
+                enough = NAMED_SHARE_MIN if found.has_names else SHARE_MIN
+                best, line = found.share, enough if found.is_complete else 1.0
+        return best, line
+
+    def _sentence(self, sentence: str) -> str:
+        clauses = _CLAUSE.split(sentence)
+        fresh = [_marked(part) if self._is_stated(part) else part for part in clauses]
+        if fresh == clauses and len(clauses) > 1 and self._is_stated(sentence):
+            return _marked(sentence)
+        return "".join(fresh)
+
+    def _is_stated(self, part: str) -> bool:
+        if len(part.strip()) < QUOTE_CHARS_MIN:
+            return False
+        key = fold_key(part)
+        plain = _SPEAKER.sub("", fold(part))
+        return any(
+            any(_is_in(core, key) for core in one.cores) or is_said_alike(one.text, plain)
+            for one in self._statements
+        )
+
+
+def _statements(said: Sequence[str]) -> Iterator[_Statement]:
+    seen: set[str] = set()
+    wholes = [text.strip() for text in said]
+    parts = [part.strip() for text in wholes for part in _SENTENCE.split(text)]
+    for text in (*wholes, *(part for part in parts if len(telling_words(part)) > 1)):
+        key = fold_key(text)
+        if key in seen or len(key) < QUOTE_CHARS_MIN:
+            continue
+        seen.add(key)
+        core = fold_key(_SPEAKER.sub("", fold(text)))
+        # A single word is too little to tell whether it states the whole.
+        is_telling = len(core) >= QUOTE_CHARS_MIN and (" " in core or not core.isascii())
+        yield _Statement(text, (key, core) if is_telling else (key,))
+
+
+def _is_in(core: str, key: str) -> bool:
+    """Tell whether a folded text has another in it, from word to word."""
+    start = key.find(core)
+    while start >= 0:
+        before, after = key[start - 1 : start], key[start + len(core) : start + len(core) + 1]
+        if not (_joins(before, core[0]) or _joins(core[-1], after)):
+            return True
+        start = key.find(core, start + 1)
+    return False
+
+
+def _joins(one: str, two: str) -> bool:
+    """Tell whether two characters belong to one word of a script with spaces."""
+    return bool(one and two) and (one + two).isascii() and one.isalnum() and two.isalnum()
+
+
+def _marked(part: str) -> str:
+    edges = _EDGES.match(part)
+    if edges is None or not edges["core"]:
+        return part
+    return f"{edges['before']}{FORGOTTEN_TEXT}{edges['after']}"
