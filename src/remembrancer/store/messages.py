@@ -14,6 +14,9 @@ from remembrancer.ports.sql import Row, Statement
 SHOWN_CHARS_MAX: Final = 2_000
 """Characters of a message that a list shows; `chars` says how long it is. Our choice."""
 
+LATEST_CHARS_MAX: Final = 120
+"""Characters of a message by which a conversation is recognised in a list. Our choice."""
+
 
 @dataclass(frozen=True, slots=True)
 class NewMessage:
@@ -111,6 +114,23 @@ def conversation_statement(
         f"{where} ORDER BY m.created_at DESC, m.id DESC LIMIT ?4",
         (namespace, conversation_id, SHOWN_CHARS_MAX, limit, *(before or ())),
     )
+
+
+def latest_statement(namespace: Namespace, conversation_ids: Sequence[str]) -> Statement:
+    """Return the statement that reads how the user's latest message of each conversation begins."""
+    return Statement(
+        "SELECT j.value AS conversation_id, (SELECT substr(m.content, 1, ?3) FROM messages AS m"
+        " WHERE m.namespace = ?1 AND m.conversation_id = j.value AND m.role = 'user'"
+        " ORDER BY m.created_at DESC, m.id DESC LIMIT 1) AS said FROM json_each(?2) AS j",
+        (namespace, canonical_json(list(conversation_ids)), LATEST_CHARS_MAX),
+    )
+
+
+def latest_of(rows: Sequence[Row]) -> dict[str, str]:
+    """Return conversation id → what was said, from the rows of `latest_statement`."""
+    return {
+        str(row["conversation_id"]): str(row["said"]) for row in rows if row["said"] is not None
+    }
 
 
 def message_view(row: Row) -> dict[str, JSON]:

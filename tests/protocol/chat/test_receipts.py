@@ -42,7 +42,7 @@ async def test_conversation_shows_its_turns_and_their_sums() -> None:
         200,
         120,
     )
-    assert row == shown["conversation"]
+    assert row == {**shown["conversation"], "said": "and?"}
     [latest], [earlier] = shown["turns"], rest["turns"]
     assert latest["created_at"] > earlier["created_at"]
     assert latest["turn"] != earlier["turn"]

@@ -27,7 +27,8 @@ async def list_conversations(
 ) -> Answer:
     """Return a page of conversations, the latest first, each with its sums.
 
-    *Shape:* `{"data": […], "next_cursor"}`. *Raises:* InvalidInput (the cursor).
+    *Shape:* `{"data": […], "next_cursor"}`; `said` is how the user's latest message begins, null
+    when it is gone. *Raises:* InvalidInput (the cursor).
     *Promise:* two round trips.
     """
     before = None
@@ -41,12 +42,18 @@ async def list_conversations(
     rows = [store.conversation_of(row) for row in found.rows]
     page = rows[:limit]
     sums: Mapping[str, Row] = {}
+    said: Mapping[str, str] = {}
     if page:
-        [counted] = await app.sql.read(
-            [usage.totals_statement(caller.namespace, [one.id for one in page])]
+        ids = [one.id for one in page]
+        counted, latest = await app.sql.read(
+            [
+                usage.totals_statement(caller.namespace, ids),
+                messages.latest_statement(caller.namespace, ids),
+            ]
         )
         sums = {str(row["conversation_id"]): row for row in counted.rows}
-    data: list[JSON] = [_shown(one, sums.get(one.id)) for one in page]
+        said = messages.latest_of(latest.rows)
+    data: list[JSON] = [{**_shown(one, sums.get(one.id)), "said": said.get(one.id)} for one in page]
     more = len(rows) > limit
     last = page[-1] if more else None
     return {

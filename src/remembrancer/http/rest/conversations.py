@@ -37,10 +37,16 @@ class ConversationShape(Shape):
     cost: float
 
 
+class ListedConversation(ConversationShape):
+    """A conversation in a list."""
+
+    said: str | None = Field(description="How the user's latest message begins.")
+
+
 class ConversationsAnswer(Shape):
     """A page of conversations, the latest first."""
 
-    data: list[ConversationShape]
+    data: list[ListedConversation]
     next_cursor: str | None
 
 
