@@ -11,8 +11,8 @@ import { Miniflare } from "miniflare";
 const DATABASES = 200;
 
 // Runs inside workerd. One request is one call: POST / {database, bookmark, statements},
-// POST /kv {namespace, method, arguments}, POST /r2 {bucket, method, key, keys, data, options} with
-// its bytes in base64, or POST /queue {queue, messages}, which sends a batch, or
+// POST /kv {namespace, method, arguments}, POST /r2 whose header x-call is {bucket, method, key, sha256}
+// and whose body are the bytes to put or the keys to delete, or POST /queue {queue, messages}, which sends a batch, or
 // without messages gives what has been delivered since the last time, which is all that was sent: a
 // delay that the platform takes is over at once, and one that it does not take is sent to it.
 const script = `
@@ -43,17 +43,17 @@ const callQueue = async (env, { queue, messages }) => {
   throw new Error("the queue did not deliver what was sent");
 };
 
-const callBucket = async (env, { bucket, method, key, keys, data, options }) => {
+const callBucket = async (env, request) => {
+  const { bucket, method, key, sha256 } = JSON.parse(request.headers.get("x-call"));
   const held = env[bucket];
-  if (method === "put") await held.put(key, decoded({ base64: data }), options);
-  if (method === "delete") await held.delete(keys);
-  if (method === "list") return (await held.list()).objects.map((one) => one.key);
-  if (method !== "get") return null;
-  const bytes = await (await held.get(key))?.arrayBuffer();
-  if (bytes === undefined) return null;
-  let text = "";
-  for (const byte of new Uint8Array(bytes)) text += String.fromCharCode(byte);
-  return btoa(text);
+  if (method === "get") {
+    const found = await held.get(key);
+    return found === null ? new Response(null, { status: 204 }) : new Response(found.body);
+  }
+  if (method === "put") await held.put(key, await request.arrayBuffer(), { sha256 });
+  if (method === "delete") await held.delete(await request.json());
+  const listed = method === "list" ? (await held.list()).objects.map((one) => one.key) : null;
+  return Response.json({ value: listed });
 };
 
 const decoded = (value) =>
@@ -71,10 +71,16 @@ export default {
         return Response.json({ error: String(error?.message ?? error) });
       }
     }
-    const call = { "/queue": callQueue, "/r2": callBucket }[new URL(request.url).pathname];
-    if (call !== undefined) {
+    if (new URL(request.url).pathname === "/r2") {
       try {
-        return Response.json({ value: await call(env, await request.json()) });
+        return await callBucket(env, request);
+      } catch (error) {
+        return Response.json({ error: String(error?.message ?? error) }, { status: 500 });
+      }
+    }
+    if (new URL(request.url).pathname === "/queue") {
+      try {
+        return Response.json({ value: await callQueue(env, await request.json()) });
       } catch (error) {
         return Response.json({ error: String(error?.message ?? error) });
       }
@@ -113,7 +119,7 @@ export default {
 };`;
 
 const NAMESPACES = 50;
-const BUCKETS = 30;
+const BUCKETS = 40;
 const QUEUES = 12;
 
 const named = (prefix, count) =>

@@ -18,7 +18,14 @@ from tests.d1.bridge import NODE, D1Bridge
 
 HARNESS = ROOT / "tests" / "pyodide" / "harness"
 """The JavaScript side."""
-PARTS = (ROOT / "node_modules" / "pyodide", ROOT / "python_modules", ROOT / ".venv" / "pyodide")
+PANEL = ROOT / "admin" / "dist"
+"""The panel's built files."""
+PARTS = (
+    ROOT / "node_modules" / "pyodide",
+    ROOT / "python_modules",
+    ROOT / ".venv" / "pyodide",
+    PANEL / "index.html",
+)
 """What `scripts/install --dev` puts in place."""
 TOKEN = "sk-owner-of-the-edge"
 """The key of the owner in the tests."""
@@ -89,9 +96,10 @@ def serve(
         "module": module,
     }
     if is_whole:
-        queue = bridge.fresh_queue()
+        queue, blobs = bridge.fresh_queue(), bridge.fresh_blobs()
         assert queue.url == database.url, "a Worker's bindings are of one process"
-        given |= {"queue": queue.name, "hasModels": True}
+        given |= {"queue": queue.name, "bucket": blobs.bucket, "hasModels": True}
+        given["panel"] = str(PANEL)
     process = subprocess.Popen(
         [str(NODE), str(HARNESS / "serve.mjs"), json.dumps(given)],
         stdin=subprocess.PIPE,

@@ -10,7 +10,14 @@ from tests.conftest import ROOT
 from tests.d1.bridge import NODE, D1Bridge
 from tests.pyodide.conftest import HARNESS, require_parts
 
-CONTRACT = ["test_kv.py", "test_runtime.py", "test_sql.py", "test_sql_limits.py", "test_vectors.py"]
+CONTRACT = [
+    "test_blobs.py",
+    "test_kv.py",
+    "test_runtime.py",
+    "test_sql.py",
+    "test_sql_limits.py",
+    "test_vectors.py",
+]
 """The suites of ports that the Worker has drivers for."""
 RUN_S_MAX = 500
 """Seconds that a whole run may take."""

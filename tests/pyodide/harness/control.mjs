@@ -16,6 +16,7 @@ export const listenForOrders = ({ env, wires, events, settled }) => {
     "/deliver": async (order) => ({ delivered: await events.deliver(order) }),
     "/waiting": async () => ({ messages: await events.waiting() }),
     "/scheduled": async ({ cron }) => ({ thrown: await events.scheduled(cron) }),
+    "/blobs": async () => ({ keys: await env.ARTIFACTS.keys() }),
     "/settle": async () => ({ counts: { ...wires.counts } }),
     "/fail": async (plan) => {
       wires.faults.plan = plan;

@@ -1,5 +1,5 @@
 // Runs tests on the edge's Python: node inside.mjs '{"root", "packages", "databases", "namespaces",
-// "queues", "url", "suite": "contract" | "core", "paths": […]}'
+// "buckets", "queues", "url", "suite": "contract" | "core", "paths": […]}'
 //
 // Prints one line of JSON: [[test, "passed" | "failed" | "skipped", words], …].
 
@@ -23,6 +23,7 @@ const run = async () => {
     freshIndex: (dimensions) => ({ VECTORS: new VectorizeIndexImpl(wires.faults, dimensions) }),
     delivered: async () => JSON.stringify((await wires.ask("/queue", { queue })).value),
     freshDatabase: () => bindings({ url: given.url, database: given.databases.pop() }).env,
+    freshBucket: () => bindings({ url: given.url, bucket: given.buckets.pop() }).env,
     freshNamespace: () => bindings({ url: given.url, namespace: given.namespaces.pop() }).env,
   });
   py.runPython(`

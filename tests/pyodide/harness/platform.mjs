@@ -1,10 +1,13 @@
-// The platform's objects as a Worker sees them, over a real D1, KV and Queue that another process
-// runs, and stand-ins for Vectorize and Workers AI, which there are nowhere but on the platform.
+// The platform's objects as a Worker sees them, over a real D1, KV, R2 and Queue that another process
+// runs, and stand-ins for Vectorize and Workers AI, which there are nowhere but on the platform, and
+// for static assets.
 //
 // The SDK knows a binding by the name of its class, so these have the names of the platform's own.
 // A call is one request to `tests/d1/bridge.mjs`, where Miniflare does the work; what the platform
 // refuses before sending is refused here in the same words. Any call can be told to fail.
 
+import { readFile } from "node:fs/promises";
+import { extname, join } from "node:path";
 import { Ai } from "./models.mjs";
 import { VectorizeIndexImpl } from "./vectors.mjs";
 
@@ -23,7 +26,7 @@ const encoded = (value) => {
  */
 export class Faults {
   #plan = {};
-  counts = { d1: 0, kv: 0, queue: 0, vectors: 0, ai: 0 };
+  counts = { d1: 0, kv: 0, queue: 0, vectors: 0, ai: 0, r2: 0, assets: 0 };
 
   set plan(plan) {
     this.#plan = plan;
@@ -48,8 +51,12 @@ class Wires {
     this.counts = this.faults.counts;
   }
 
+  pass(kind, work) {
+    return this.faults.pass(kind, work);
+  }
+
   call(kind, path, body) {
-    return this.faults.pass(kind, () => this.ask(path, body));
+    return this.pass(kind, () => this.ask(path, body));
   }
 
   async ask(path, body) {
@@ -166,6 +173,84 @@ export class WorkerQueue {
   }
 }
 
+export class R2Bucket {
+  #wires;
+  #name;
+
+  constructor(wires, name) {
+    this.#wires = wires;
+    this.#name = name;
+  }
+
+  #call(method, given, body) {
+    return this.#wires.pass("r2", () => this.#ask(method, given, body));
+  }
+
+  async #ask(method, given, body) {
+    const call = JSON.stringify({ bucket: this.#name, method, ...given });
+    const answer = await fetch(new URL("/r2", this.#wires.url), {
+      method: "POST",
+      // A header holds no more than Latin.
+      headers: { "x-call": call.replace(/[^\x20-\x7e]/g, escapedUnit) },
+      body,
+    });
+    if (!answer.ok) throw new Error((await answer.json()).error);
+    return answer;
+  }
+
+  async put(key, value, options) {
+    await this.#call("put", { key, ...options }, value);
+  }
+
+  async get(key) {
+    const found = await this.#call("get", { key });
+    return found.status === 204 ? null : found;
+  }
+
+  async delete(keys) {
+    await this.#call("delete", {}, JSON.stringify([...keys]));
+  }
+
+  /** Every key, for a test to see. */
+  async keys() {
+    return (await (await this.#ask("list")).json()).value;
+  }
+}
+
+const escapedUnit = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
+const MEDIA_TYPES = {
+  ".css": "text/css; charset=utf-8",
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+/** Static assets of a folder, with HTML handling off and nothing in place of what is not there. */
+export class Fetcher {
+  #faults;
+  #folder;
+
+  constructor(faults, folder) {
+    this.#faults = faults;
+    this.#folder = folder;
+  }
+
+  fetch(address) {
+    return this.#faults.pass("assets", async () => {
+      // As an address it has lost whatever led upwards.
+      const path = decodeURIComponent(new URL(address).pathname);
+      try {
+        const body = await readFile(join(this.#folder, path));
+        const type = MEDIA_TYPES[extname(path)];
+        return new Response(body, { headers: type === undefined ? {} : { "content-type": type } });
+      } catch {
+        return new Response(null, { status: 404 });
+      }
+    });
+  }
+}
+
 /** What a handler is given besides its event; `settle` waits for all work that it registered. */
 export class ExecutionContext {
   #promises = [];
@@ -184,11 +269,13 @@ export class ExecutionContext {
 }
 
 /**
- * The bindings of one Worker: `given` is {url, database, namespace, queue, hasModels, variables}.
+ * The bindings of one Worker: `given` is {url, database, namespace, bucket, queue, panel, hasModels,
+ * variables}; `panel` is the folder of the panel's files.
  *
- * Without a queue's name, and without models, there are no such bindings.
+ * What is not named is not bound.
  */
-export const bindings = ({ url, database, namespace, queue, hasModels, variables }) => {
+export const bindings = (given) => {
+  const { url, database, namespace, bucket, queue, panel, hasModels, variables } = given;
   const wires = new Wires(url);
   const env = {
     ...variables,
@@ -196,6 +283,8 @@ export const bindings = ({ url, database, namespace, queue, hasModels, variables
     KV: new KvNamespace(wires, namespace),
   };
   if (queue !== undefined) env.JOBS = new WorkerQueue(wires, queue);
+  if (bucket !== undefined) env.ARTIFACTS = new R2Bucket(wires, bucket);
+  if (panel !== undefined) env.ASSETS = new Fetcher(wires.faults, panel);
   if (hasModels) {
     env.AI = new Ai(wires.faults);
     env.VECTORS = new VectorizeIndexImpl(wires.faults);

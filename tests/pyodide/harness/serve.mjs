@@ -1,5 +1,5 @@
-// Serves a Worker on loopback: node serve.mjs '{"root", "url", "database", "namespace", "queue",
-// "hasModels", "variables", "module"}'. A module of the tests may be the Worker; the bundle then has
+// Serves a Worker on loopback: node serve.mjs '{"root", "url", "database", "namespace", "bucket",
+// "queue", "panel", "hasModels", "variables", "module"}'. A module of the tests may be the Worker; the bundle then has
 // the tests, too.
 //
 // Prints one line of JSON, {"url": …, "control": …}, when it is ready, and ends with its standard

@@ -24,12 +24,19 @@ from remembrancer.edge.convert import binding, required_binding
 from remembrancer.edge.d1 import D1Store
 from remembrancer.edge.kv import WorkersKeyValue
 from remembrancer.edge.locks import PatientLock
+from remembrancer.edge.r2 import R2Blobs
 from remembrancer.edge.runtime import EdgeRuntime
 from remembrancer.edge.vectorize import VectorizeIndex
 from remembrancer.local.runtime import LocalRuntime
 from remembrancer.ports.models import EmbeddingModel
 
-PLATFORMS = {"sql": "d1", "kv": "workers-kv", "index": "memory", "make": LocalRuntime}
+PLATFORMS = {
+    "sql": "d1",
+    "kv": "workers-kv",
+    "blobs": "r2",
+    "index": "memory",
+    "make": LocalRuntime,
+}
 """Fixture → the parameter of the implementation in whose place the Worker's is put."""
 
 
@@ -111,6 +118,8 @@ def given(test: Test) -> dict[str, Any]:
         elif name == "kv":
             bound = binding(_harness.freshNamespace(), "KV")
             values[name] = WorkersKeyValue(bound)
+        elif name == "blobs":
+            values[name] = R2Blobs(required_binding(_harness.freshBucket(), "ARTIFACTS"))
         elif name == "index":
             bound = required_binding(_harness.freshIndex(3), "VECTORS")
             values[name] = VectorizeIndex(bound, EmbeddingModel("test", 3))
