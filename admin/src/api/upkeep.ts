@@ -167,3 +167,38 @@ export interface ExplainedRecall extends Recall {
   text: string | null;
   candidates: Weighed[];
 }
+
+export interface Conversation {
+  id: string;
+  model: string;
+  said?: string | null;
+  created_at: string;
+  updated_at: string;
+  answers: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  cached_tokens: number;
+  cost: number;
+}
+
+export interface Turn {
+  id: string;
+  turn: string;
+  model: string;
+  status: number;
+  is_complete: boolean;
+  finish_reason: string | null;
+  prompt_tokens: number | null;
+  completion_tokens: number | null;
+  cached_tokens: number | null;
+  cache_write_tokens: number | null;
+  reasoning_tokens: number | null;
+  cost: number | null;
+  first_byte_ms: number;
+  total_ms: number;
+  recall_id: string | null;
+  saved: string[];
+  degraded: string[];
+  cache_note: string | null;
+  created_at: string;
+}

@@ -21,6 +21,7 @@ export const VIEWS: View[] = [
   { name: "tasks", load: () => import("./tasks") },
   { name: "projects", load: () => import("./projects") },
   { name: "review", load: () => import("./review") },
+  { name: "conversations", load: () => import("./conversations") },
   { name: "recalls", load: () => import("./recalls") },
   { name: "jobs", load: () => import("./jobs") },
 ];
