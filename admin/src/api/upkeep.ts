@@ -202,3 +202,36 @@ export interface Turn {
   cache_note: string | null;
   created_at: string;
 }
+
+export interface Precious {
+  id: string;
+  content: string;
+  context_message_ids: string[];
+  source: "human" | "secretary";
+  created_at: string;
+}
+
+export interface Term {
+  id: string;
+  term: string;
+  aliases: string[];
+  definition: string;
+  examples: string[];
+  updated_at: string;
+}
+
+export interface Digest {
+  content: string;
+  version: number;
+  updated_at: string;
+}
+
+export interface Page {
+  date: string;
+  kind: "day" | "week" | "month";
+  title: string;
+  summary: string;
+  version: number;
+  updated_at: string;
+  content?: string;
+}

@@ -23,5 +23,6 @@ export const VIEWS: View[] = [
   { name: "review", load: () => import("./review") },
   { name: "conversations", load: () => import("./conversations") },
   { name: "recalls", load: () => import("./recalls") },
+  { name: "library", load: () => import("./library") },
   { name: "jobs", load: () => import("./jobs") },
 ];
