@@ -26,7 +26,11 @@ START: dict[str, JSON] = {
 async def test_settings_start_with_their_defaults_and_say_so() -> None:
     bench = Bench()
     answer = await get_app_settings(bench.app, bench.caller())
-    assert answer == {"settings": START, "sources": dict.fromkeys(START, "default")}
+    assert answer == {
+        "settings": START,
+        "sources": dict.fromkeys(START, "default"),
+        "defaults": START,
+    }
     assert set(START) == set(DEFAULTS)
     assert await bench.rows("SELECT * FROM events") == []
 

@@ -25,15 +25,18 @@ from remembrancer.store.ledger import StreamEdit
 def settings_view(app: App, present: Mapping[str, JSON]) -> Answer:
     """Return all settings with their values, and which of them are set here.
 
-    *Shape:* `{"settings": {name: value}, "sources": {name: "namespace" | "default"}}`.
+    *Shape:* `{"settings": {name: value}, "sources": {name: "namespace" | "default"}, "defaults":
+    {name: value}}`.
     """
-    values = {name: present.get(name, default) for name, default in DEFAULTS.items()}
-    if values["time_zone"] is None:
-        values["time_zone"] = app.settings.dream_time_zone
+    defaults = {**DEFAULTS, "time_zone": app.settings.dream_time_zone}
+    values: dict[str, JSON] = {
+        name: default if present.get(name) is None else present[name]
+        for name, default in defaults.items()
+    }
     sources: dict[str, JSON] = {
         name: "namespace" if name in present else "default" for name in DEFAULTS
     }
-    return {"settings": values, "sources": sources}
+    return {"settings": values, "sources": sources, "defaults": defaults}
 
 
 async def get_app_settings(app: App, caller: Caller) -> Answer:

@@ -140,7 +140,7 @@ AREAS: Final = (
     _rest("keys", "/v1/keys", "/v1/keys/{key_id}"),
     _rest("export", "/v1/export"),
     _rest("debug", "/v1/debug/vector_health", "/v1/debug/vector_reindex", "/v1/debug/cache_health"),
-    _rest("admin", "/v1/admin/verify", "/v1/admin/rebuild"),
+    _rest("admin", "/v1/admin/verify", "/v1/admin/rebuild", "/v1/admin/import"),
 )
 """All areas, in the order of the reference. A new route's path stands here and in its area."""
 

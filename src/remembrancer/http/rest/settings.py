@@ -44,10 +44,11 @@ class SettingsSources(Shape):
 
 
 class SettingsAnswer(Shape):
-    """The settings, and where each value came from."""
+    """The settings, where each value came from, and what it is by default."""
 
     settings: SettingsShape
     sources: SettingsSources
+    defaults: SettingsShape
 
 
 class ChangedSettings(SettingsAnswer):
