@@ -9,6 +9,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Annotated, Any, Final
 
 import typer
@@ -146,11 +147,17 @@ def run(arguments: Sequence[str]) -> int:
     return code
 
 
-# Any: typer's command returns whatever the callback did, or an exit code.
+@cache
+def _command() -> Callable[..., Any]:
+    """Return the commands as typer runs them; reading all their signatures takes a while.
+
+    Any: it returns whatever the command's function did, or an exit code.
+    """
+    return get_command(app)
+
+
 def _invoke(arguments: Sequence[str]) -> int:
-    outcome: Any = get_command(app)(
-        args=list(arguments), prog_name="remembrancer", standalone_mode=False
-    )
+    outcome = _command()(args=list(arguments), prog_name="remembrancer", standalone_mode=False)
     return outcome if isinstance(outcome, int) else 0
 
 
