@@ -49,6 +49,7 @@ export interface Settings {
     time_zone: string;
   };
   sources: Record<string, "namespace" | "default">;
+  defaults: Settings["settings"];
 }
 
 export interface Project {

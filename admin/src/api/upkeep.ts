@@ -235,3 +235,74 @@ export interface Page {
   updated_at: string;
   content?: string;
 }
+
+export interface ServerSetting {
+  variable: string;
+  type: string;
+  accepts: string;
+  description: string;
+  value: string | null;
+  default: string;
+  source: "default" | "environment" | "command line" | "data folder";
+  secret: boolean;
+}
+
+export interface Key {
+  id: string;
+  name: string;
+  actor: string;
+  scopes: string[];
+  created_at: string;
+  expires_at: string | null;
+  revoked_at: string | null;
+  last_used_at: string | null;
+}
+
+export interface VectorHealth {
+  status: "ok" | "degraded" | "off";
+  reasons: string[];
+  model?: string | null;
+  dims?: number | null;
+  items?: number | null;
+  vectors?: number | null;
+  index_count?: number | null;
+  outbox?: { waiting: number; removals: number; failing: number; last_error: string | null } | null;
+  canary?: { written: boolean; found: boolean; deleted: boolean; ms: number } | null;
+  next?: { model: string; dims: number; vectors: number; total: number } | null;
+}
+
+export interface Reindexed {
+  dry_run: boolean;
+  examined: number;
+  missing: number;
+  orphans: number;
+  queued: number;
+  embedded: number;
+  deleted: number;
+  progress: { done: number; total: number };
+  next_cursor: string | null;
+  failure: string | null;
+}
+
+export interface Verified {
+  ok: boolean;
+  events: number;
+  streams: number;
+  forgotten: number;
+  first_break: { namespace: string; stream: string; version: number; what: string } | null;
+}
+
+export interface Rebuilt {
+  events: number;
+  streams: number;
+  rows_written_estimate: number;
+}
+
+export interface Imported {
+  namespaces: string[];
+  events: number;
+  events_present: number;
+  artifacts: number;
+  positions_kept: boolean;
+  dry_run: boolean;
+}

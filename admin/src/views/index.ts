@@ -25,4 +25,6 @@ export const VIEWS: View[] = [
   { name: "recalls", load: () => import("./recalls") },
   { name: "library", load: () => import("./library") },
   { name: "jobs", load: () => import("./jobs") },
+  { name: "keys", load: () => import("./keys") },
+  { name: "settings", load: () => import("./settings") },
 ];
