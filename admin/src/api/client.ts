@@ -63,12 +63,28 @@ export async function write<T>(
   return { data, cause: response.headers.get("x-request-id") ?? "" };
 }
 
+/** Send a file as it is. */
+export async function upload<T>(
+  path: string,
+  file: Blob,
+  mediaType: string,
+  query: Query = {},
+): Promise<T> {
+  const response = await send("POST", path, { query, file, mediaType });
+  return (await response.json()) as T;
+}
+
 /** Ask the server for a file. */
 export async function download(path: string, query: Query = {}): Promise<Blob> {
   return (await send("GET", path, { query })).blob();
 }
 
-async function send(method: string, path: string, asked: Asked): Promise<Response> {
+interface Sent extends Asked {
+  file?: Blob;
+  mediaType?: string;
+}
+
+async function send(method: string, path: string, asked: Sent): Promise<Response> {
   const headers: Record<string, string> = { accept: "application/json" };
   if (key !== null) headers.authorization = `Bearer ${key}`;
   if (asked.version !== undefined) headers["if-match"] = `"${asked.version}"`;
@@ -77,6 +93,10 @@ async function send(method: string, path: string, asked: Asked): Promise<Respons
   if (asked.body !== undefined) {
     headers["content-type"] = "application/json";
     init.body = JSON.stringify(asked.body);
+  }
+  if (asked.file !== undefined) {
+    headers["content-type"] = asked.mediaType ?? "application/octet-stream";
+    init.body = asked.file;
   }
   let response: Response;
   try {

@@ -26,5 +26,7 @@ export const VIEWS: View[] = [
   { name: "library", load: () => import("./library") },
   { name: "jobs", load: () => import("./jobs") },
   { name: "keys", load: () => import("./keys") },
+  { name: "vectors", load: () => import("./vectors") },
+  { name: "transfer", load: () => import("./transfer") },
   { name: "settings", load: () => import("./settings") },
 ];

@@ -1,0 +1,95 @@
+import { words } from "../words";
+
+export const vectors = words({
+  en: {
+    title: "Vectors",
+    about: "Search by meaning: whether the index and the memories agree, and how to mend it.",
+    check: "Check again",
+    checking:
+      "Checking… A test vector is written and looked for; a slow index takes up to 20 seconds.",
+    statuses: {
+      ok: "They agree",
+      degraded: "Something is not right",
+      off: "Search by meaning is off",
+    },
+    offHint: "No model embeds. EMBEDDING_MODEL names one; until then words alone are searched.",
+    model: "Model",
+    dims: "Numbers in one",
+    items: "Current items",
+    vectors: "Vectors of them",
+    index: "Rows in the index",
+    waiting: "Waiting to be embedded",
+    removals: "Waiting to be removed",
+    failing: "Failing",
+    lastError: "Last error",
+    canary: "Test vector",
+    canaryOk: (ms: number) => `written, found and removed in ${(ms / 1000).toFixed(1)} s`,
+    canaryNot: "not as it should be:",
+    steps: { written: "written", found: "found", deleted: "removed" },
+    next: "The next model's index",
+    filled: (done: number, total: number) => `${done} of ${total} filled`,
+    mend: "Mend the index",
+    mendAbout: "First count what is missing; nothing is changed by that. Then embed it.",
+    count: "Count what is missing",
+    embed: "Embed what is missing",
+    again: "Embed everything again",
+    againTitle: "Embed everything again?",
+    againBody: (n: number) =>
+      `All ${n} items go through the model once more. With a paid model that costs money. Search goes on meanwhile.`,
+    fillNext: "Fill the next index",
+    stop: "Stop",
+    stopped: "Stopped. What was done stays done.",
+    going: (done: number, total: number) => `${done} of ${total} looked at`,
+    counted: (missing: number, orphans: number) =>
+      missing + orphans === 0
+        ? "Nothing is missing and nothing is left over."
+        : `${missing} without a vector, ${orphans} vectors left over.`,
+    mended: (embedded: number, queued: number, deleted: number) =>
+      `${embedded} embedded, ${queued} queued, ${deleted} removed.`,
+    failed: "It stopped:",
+    narrow: "Only a key with the scope debug:read sees this.",
+  },
+  zh: {
+    title: "向量",
+    about: "按含义搜索：索引与记忆是否一致，不一致时如何修复。",
+    check: "再检查一次",
+    checking: "正在检查… 会写入一个测试向量再去查找，较慢的索引最多需要 20 秒。",
+    statuses: { ok: "两者一致", degraded: "有些不对", off: "没有启用按含义搜索" },
+    offHint: "目前没有嵌入模型。用 EMBEDDING_MODEL 指定一个；在那之前只按字词搜索。",
+    model: "模型",
+    dims: "每个向量的维数",
+    items: "当前内容",
+    vectors: "其中有向量的",
+    index: "索引中的行数",
+    waiting: "等待嵌入",
+    removals: "等待移除",
+    failing: "失败",
+    lastError: "最近的错误",
+    canary: "测试向量",
+    canaryOk: (ms: number) => `写入、找到、移除，共 ${(ms / 1000).toFixed(1)} 秒`,
+    canaryNot: "不正常：",
+    steps: { written: "写入", found: "找到", deleted: "移除" },
+    next: "下一个模型的索引",
+    filled: (done: number, total: number) => `已填充 ${done} / ${total}`,
+    mend: "修复索引",
+    mendAbout: "先数一数缺了多少，这不会改动任何东西；然后再嵌入。",
+    count: "数一数缺了多少",
+    embed: "嵌入缺少的",
+    again: "全部重新嵌入",
+    againTitle: "全部重新嵌入？",
+    againBody: (n: number) =>
+      `全部 ${n} 条内容会再经过一次模型；如果模型收费，会产生费用。期间搜索照常。`,
+    fillNext: "填充下一个索引",
+    stop: "停止",
+    stopped: "已停止，做完的部分保留。",
+    going: (done: number, total: number) => `已检查 ${done} / ${total}`,
+    counted: (missing: number, orphans: number) =>
+      missing + orphans === 0
+        ? "没有缺少，也没有多余。"
+        : `${missing} 条没有向量，多余 ${orphans} 个向量。`,
+    mended: (embedded: number, queued: number, deleted: number) =>
+      `已嵌入 ${embedded} 条，排队 ${queued} 条，移除 ${deleted} 个。`,
+    failed: "中途停下：",
+    narrow: "只有带 debug:read 权限的密钥才能查看。",
+  },
+});
