@@ -69,6 +69,7 @@ TIERS = (
     Tier("deploy", "the deploy command and wrangler, on a stand-in account", 240, is_far=True),
     Tier("mcp", "official clients, conformance suite and Inspector against a real server", 90),
     Tier("chat", "real chat clients against a real server over a scripted upstream", 60),
+    Tier("browser", "the panel in a real browser, as its user has it", 120, is_far=True),
     Tier("e2e", "the installed program on loopback: concurrency, crashes, a day's session", 120),
 )
 """Every folder of `tests/` that holds tests, in the order in which a failure says most."""

@@ -1,8 +1,7 @@
 // The frame: the health line first, the menu, and the view that is open.
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { ApiError } from "./api/client";
-import { errorOf } from "./api/hooks";
+import { ApiError } from "./api/client";
 import { HealthLine } from "./health";
 import { Empty, ErrorNote, Waiting } from "./parts/notes";
 import { link, type Route, useRoute } from "./router";
@@ -81,7 +80,8 @@ function Opened(props: { route: Route }) {
     let isLeft = false;
     found?.load().then(
       (module) => isLeft || setOpened({ name: view, Component: module.default }),
-      (failure: unknown) => isLeft || setError(errorOf(failure)),
+      // The server is away, or gives out a newer panel: loading the page again helps with both.
+      () => isLeft || setError(new ApiError(0, "unreachable", t.stale, null, null)),
     );
     return () => {
       isLeft = true;

@@ -1,5 +1,5 @@
 // One task: its details, steps and notes, and all that happened to it.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useLoad } from "../api/hooks";
 import type { Item, Relation, Step } from "../api/types";
 import { useActs } from "../parts/acts";
@@ -174,24 +174,34 @@ function Buttons(props: {
   );
 }
 
-function Steps(props: { steps: Step[]; onMark: (id: string, done: boolean) => void }) {
+function Steps(props: { steps: Step[]; onMark: (id: string, done: boolean) => Promise<boolean> }) {
+  // A tick shows at once; a refused one goes away again.
+  const [marks, setMarks] = useState<Record<string, boolean>>({});
+  useEffect(() => setMarks({}), [props.steps]);
+  const mark = async (id: string, done: boolean) => {
+    setMarks((before) => ({ ...before, [id]: done }));
+    if (!(await props.onMark(id, done))) setMarks({});
+  };
   return (
     <ul class="steps">
-      {props.steps.map((step) => (
-        <li key={step.id}>
-          <label>
-            <input
-              type="checkbox"
-              checked={step.done}
-              onInput={(event) => props.onMark(step.id, event.currentTarget.checked)}
-            />{" "}
-            <span class={step.done ? "faint" : ""}>{step.text}</span>
-          </label>
-          {step.steps && step.steps.length > 0 && (
-            <Steps steps={step.steps} onMark={props.onMark} />
-          )}
-        </li>
-      ))}
+      {props.steps.map((step) => {
+        const isDone = marks[step.id] ?? step.done;
+        return (
+          <li key={step.id}>
+            <label>
+              <input
+                type="checkbox"
+                checked={isDone}
+                onInput={(event) => void mark(step.id, event.currentTarget.checked)}
+              />{" "}
+              <span class={isDone ? "faint" : ""}>{step.text}</span>
+            </label>
+            {step.steps && step.steps.length > 0 && (
+              <Steps steps={step.steps} onMark={props.onMark} />
+            )}
+          </li>
+        );
+      })}
     </ul>
   );
 }

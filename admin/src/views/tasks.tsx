@@ -40,7 +40,7 @@ function TaskList(props: ViewProps) {
     sort,
     limit: 30,
     q: query.get("q"),
-    state: { open: ["active", "stale"], waiting: ["dormant"], all: null }[state] ?? [state],
+    state: { open: ["active", "stale"], all: null }[state] ?? [state],
     include_deleted: state === "deleted" || null,
     project: query.get("project"),
     topic: query.get("topic"),
@@ -54,7 +54,7 @@ function TaskList(props: ViewProps) {
   const set = (name: string, value: string) =>
     go(link("tasks", { ...Object.fromEntries(query), [name]: value }), { replace: true });
   const { completed, archived, superseded, deleted } = c.states;
-  const states = { open: t.open, waiting: t.waiting, completed, archived, superseded, deleted };
+  const states = { open: t.open, completed, archived, superseded, deleted };
   return (
     <>
       <header class="page-head">

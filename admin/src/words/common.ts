@@ -47,6 +47,7 @@ export const common = words({
     copy: "Copy",
     copied: "Copied",
     requestId: (id: string) => `Request ${id}`,
+    stale: "Or the panel was renewed; then trying again loads the new one.",
     notFoundTitle: "There is no such page",
     notFoundHint: "Choose one from the menu.",
     states: {
@@ -137,6 +138,7 @@ export const common = words({
     copy: "复制",
     copied: "已复制",
     requestId: (id: string) => `请求编号 ${id}`,
+    stale: "也可能面板更新过，重试会载入新版。",
     notFoundTitle: "没有这个页面",
     notFoundHint: "请从菜单中选择。",
     states: {

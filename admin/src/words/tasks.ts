@@ -10,7 +10,6 @@ export const tasks = words({
     next: "Do this now",
     state: "State",
     open: "Open",
-    waiting: "Snoozed",
     sort: "Order",
     sorts: {
       due_at: "due first",
@@ -83,7 +82,6 @@ export const tasks = words({
     next: "现在做这件",
     state: "状态",
     open: "未完成",
-    waiting: "已推迟",
     sort: "排序",
     sorts: {
       due_at: "先到期的在前",
