@@ -22,6 +22,7 @@ from remembrancer.app.settings import load_settings
 from remembrancer.app.state import App
 from remembrancer.core.ids import Namespace
 from remembrancer.core.items.query import ItemQuery
+from remembrancer.core.recall.answering import answering
 from remembrancer.core.recall.evidence import chosen_forms, forms_of, wanted_of
 from remembrancer.core.recall.fusion import Asked, Candidate, asked_of, fuse
 from remembrancer.core.recall.gates import INJECTED_MAX, judge
@@ -143,11 +144,13 @@ class Shelf:
             return list(await self._by_words(query.words, question.project))
         if arm == "meaning":
             return list(await self._by_meaning(query.meaning, question.project))
-        fused = fuse(*await self.contenders(question, query, sides_of(arm)))
+        found, asked = await self.contenders(question, query, sides_of(arm))
+        fused = fuse(found, asked)
         if arm in ("fused", "no vectors"):
             return [one.candidate.id for one in fused]
         silent = {memory.id for memory in self.part.memories if memory.is_silent}
-        judged = judge(fused, asks=query.asks, visible=silent)
+        answers = answering(fused, asked)
+        judged = judge(fused, asks=query.asks, answers=answers, visible=silent)
         return [one.fused.candidate.id for one in judged if one.gate is None]
 
     async def _by_words(self, text: str, project: str | None) -> Found:
@@ -196,6 +199,8 @@ class Shelf:
                 place=self.places[id_],
                 held=self.tokens[id_] & looked,
                 names=names_of(self.by_id[id_].tags, self.by_id[id_].fact_key),
+                text=self.by_id[id_].text,
+                fact_key=self.by_id[id_].fact_key,
             )
             for id_ in self._with_neighbours(matched, near)
         ]

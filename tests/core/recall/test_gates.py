@@ -13,6 +13,7 @@ from remembrancer.core.recall.gates import (
     SCORE_MIN,
     SURE_MIN,
     SURE_SHARE_MIN,
+    TOPIC_MIN,
     TURN_SURE_MIN,
     WORK_WORDS_MIN,
     Gate,
@@ -57,24 +58,46 @@ def test_visible_candidates_do_not_count_and_set_the_best() -> None:
     assert gates(0.9, 0.4, visible=("m0",), asks="open") == ["visible", "far_below_best"]
 
 
-@pytest.mark.parametrize("asks", ["value", "open"])
-def test_bringing_up_asks_for_more_than_a_search(asks: Asks) -> None:
-    floor = SURE_MIN[asks]
+@pytest.mark.parametrize(("asks", "floor"), [("value", SURE_MIN), ("open", TOPIC_MIN)])
+def test_bringing_up_asks_for_more_than_a_search(asks: Asks, floor: float) -> None:
     assert gates(floor, asks=asks) == [None]
     assert gates(floor * 0.99, asks=asks) == ["score_floor"]
     assert gates(floor * 0.99) == [None]
-    assert gates(1.0, SURE_SHARE_MIN * 0.99, asks=asks) == [None, "far_below_best"]
+    assert gates(1.0, SURE_SHARE_MIN * 0.99, asks=asks)[1] != gates(1.0, 1.0, asks=asks)[1]
 
 
 def test_one_value_asks_for_more_than_a_topic() -> None:
-    assert SURE_MIN["value"] > SURE_MIN["open"] > SCORE_MIN
+    assert SURE_MIN > TOPIC_MIN > SCORE_MIN
+
+
+def test_value_is_brought_up_by_what_answers_not_by_what_is_shared() -> None:
+    alike, answer = ranked(0.9, 0.2)
+    answers = {"m0": 0.1, "m1": 0.9}
+    judged = judge([alike, answer], asks="value", answers=answers)
+    assert [one.gate for one in judged] == ["score_floor", None]
+    topic = judge([alike, answer], asks="open", answers=answers)
+    assert [one.gate for one in topic] == [None, "far_below_best"]
+    assert [one.gate for one in judge([alike, answer], answers=answers)] == [None, None]
+
+
+def test_candidate_that_was_not_looked_at_answers_nothing() -> None:
+    assert [one.gate for one in judge(ranked(0.9), asks="value", answers={})] == ["score_floor"]
+
+
+def test_turns_and_facts_are_each_compared_with_the_best_of_their_kind() -> None:
+    turn = Fused(Candidate("turn", thread="talk"), 0.1)
+    answers = {"m0": 0.95, "turn": TURN_SURE_MIN}
+    judged = judge([*ranked(0.9), turn], asks="value", answers=answers)
+    assert [one.gate for one in judged] == [None, None]
 
 
 def test_turn_has_a_floor_of_its_own() -> None:
     turn = Fused(Candidate("turn", thread="talk"), TURN_SURE_MIN)
-    assert [one.gate for one in judge([turn], asks="value")] == [None]
-    low = Fused(Candidate("turn", thread="talk"), TURN_SURE_MIN * 0.9)
-    assert [one.gate for one in judge([low], asks="value")] == ["score_floor"]
+    for asks in ("value", "open"):
+        judged = judge([turn], asks=asks, answers={"turn": TURN_SURE_MIN})
+        assert [one.gate for one in judged] == [None]
+        judged = judge([turn], asks=asks, answers={"turn": TURN_SURE_MIN * 0.9})
+        assert [one.gate for one in judged] == ["score_floor"]
 
 
 @pytest.mark.parametrize(

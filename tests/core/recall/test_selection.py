@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from remembrancer.core.recall.explain import EXPLAINED_MAX, Explained, explanation_of, kept_query
@@ -82,7 +80,7 @@ def test_only_as_many_are_compared_as_are_wanted() -> None:
 
 
 def test_recent_recall_only_reorders() -> None:
-    recent = replace(contender("a", "a"), recalled_at=NOW - 5 * MINUTE_MS)
+    recent = contender("a", "a")._replace(recalled_at=NOW - 5 * MINUTE_MS)
     found = chosen([recent, contender("b", "b")])
     assert [one.id for one in found] == ["b", "a"]
     assert gates(found) == {"a": None, "b": None}
@@ -91,17 +89,17 @@ def test_recent_recall_only_reorders() -> None:
 
 
 def test_age_decides_between_equals_and_hides_nothing() -> None:
-    old = replace(contender("old", "old"), at_ms=0)
+    old = contender("old", "old")._replace(at_ms=0)
     found = chosen([old, contender("new", "new")])
     assert [one.id for one in found] == ["new", "old"]
-    lasting = chosen([replace(old, type="identity"), contender("new", "new")])
+    lasting = chosen([old._replace(type="identity"), contender("new", "new")])
     assert [one.id for one in lasting] == ["old", "new"]
-    pinned = chosen([replace(old, is_pinned=True), contender("new", "new")])
+    pinned = chosen([old._replace(is_pinned=True), contender("new", "new")])
     assert [one.id for one in pinned] == ["old", "new"]
 
 
 def test_cold_tier_comes_only_when_nothing_else_was_found() -> None:
-    cold = replace(contender("cold", "cold"), is_cold=True)
+    cold = contender("cold", "cold")._replace(is_cold=True)
     assert gates(chosen([cold, contender("a", "a")])) == {"a": None}
     assert gates(chosen([cold, contender("a", "a", 0)])) == {"cold": None, "a": "score_floor"}
 

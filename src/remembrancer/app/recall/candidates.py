@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from remembrancer.app.items.read import refuse_unknown
 from remembrancer.app.recall.meaning import Meaning, MeaningSearch
 from remembrancer.app.state import App
 from remembrancer.core.items.record import References
+from remembrancer.core.memories.wording import whole_of
 from remembrancer.core.recall.evidence import chosen_forms, forms_of, shares, wanted_of
 from remembrancer.core.recall.fusion import Asked as QueryAsked
 from remembrancer.core.recall.fusion import Candidate, asked_of
@@ -62,8 +63,7 @@ class Wanted:
     more: Sequence[Statement] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(NamedTuple):
     """A candidate with its record. *Shape:* `meaning` the cosine, None where the index did not
     bring it."""
 
@@ -92,6 +92,8 @@ class Side:
             place=self.match.record.seq,
             held=self.match.held,
             names=names,
+            text=whole_of(fields),
+            fact_key=None if key is None else str(key),
         )
 
     @property
@@ -159,7 +161,7 @@ async def _find(app: App, wanted: Wanted, search: MeaningSearch) -> Found:
     found, references = await reader.by_words()
     scope = _scope(wanted.asked, outcomes, named)
     meaning = await search.near(scope)
-    sides = [replace(side, meaning=meaning.near.get(side.id)) for side in found]
+    sides = [side._replace(meaning=meaning.near.get(side.id)) for side in found]
     cold: Meaning | None = None
     if wanted.has_cold and reader.is_weak(sides):
         cold = await search.near(replace(scope, kind=COLD))

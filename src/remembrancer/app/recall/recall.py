@@ -7,7 +7,7 @@ what it leaves behind (`notes.py`) is written after the answer.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal, TypedDict, Unpack
 from zoneinfo import ZoneInfo
@@ -270,7 +270,7 @@ async def _recall(
     patch = _patch(asking, around, [hit for hit in hits if hit.record.id in sure])
     final = [
         *best,
-        *(replace(one, gate="over_limit") for one in rest),
+        *(one._replace(gate="over_limit") for one in rest),
         *(one for one in selected if one.gate is not None),
     ]
     reasons = [*found.degraded, ranked.degraded, fault]

@@ -7,8 +7,7 @@ it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from remembrancer.core.recall.gates import Gate
 from remembrancer.core.recall.repeats import Repeat
@@ -37,8 +36,7 @@ _DIGITS: Final = 4
 """Digits of a score."""
 
 
-@dataclass(frozen=True, slots=True)
-class Explained:
+class Explained(NamedTuple):
     """One candidate.
 
     *Units:* `words` a share 0…1, `meaning` a cosine, `score` and `rerank` 0…1; None where that side

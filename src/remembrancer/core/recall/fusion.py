@@ -18,8 +18,9 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
+from remembrancer.core.recall.bearing import asked_tokens
 from remembrancer.core.recall.evidence import (
     Shares,
     Weighed,
@@ -29,6 +30,7 @@ from remembrancer.core.recall.evidence import (
     weigh,
 )
 from remembrancer.core.recall.names import Spoken, said_names, spoken
+from remembrancer.core.recall.persons import asked_speaker, speaker_of
 from remembrancer.core.recall.query import RecallQuery
 
 NEIGHBOUR_SHARE: Final = 0.3
@@ -42,14 +44,14 @@ THREAD_MEANING: Final = 0.5
 """What a cosine counts beside a share of words where a conversation is judged. Source: as above."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """What was found of one candidate.
 
     *Units:* `words` the share of the query's words that it holds (a turn's neighbours add to it),
     `meaning` the cosine, 0…1; `elsewhere` the share that it lacks and others hold; `thread` how
     much the best turns of its conversation have; `bearers` how many candidates have the name that
-    the message says, 0 without one.
+    the message says, 0 without one; `asked_before` the share that the question right before a turn
+    asks; `of_other`: another than the one whom the message asks about says it.
     """
 
     words: float = 0.0
@@ -58,6 +60,8 @@ class Evidence:
     lacks_exact: bool = False
     thread: float = 0.0
     bearers: int = 0
+    asked_before: float = 0.0
+    of_other: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,8 @@ class Odds:
     lacks_exact: float = 0.0
     named: float = 0.0
     thread: float = 0.0
+    asked_before: float = 0.0
+    of_other: float = 0.0
 
     def score(self, found: Evidence) -> float:
         """Return the probability that a candidate answers. *Units:* 0…1."""
@@ -82,6 +88,8 @@ class Odds:
             + self.lacks_exact * found.lacks_exact
             + self.named * (found.bearers == 1)
             + self.thread * found.thread
+            + self.asked_before * found.asked_before
+            + self.of_other * found.of_other
         )
         return 1 / (1 + math.exp(-odds))
 
@@ -92,14 +100,14 @@ half, each question also asked with its answers taken away, and the unanswerable
 much as the others; cosines of `universal-sentence-encoder-multilingual-3`;
 `scripts/bench_recall.py --tune` prints it. Another embedder needs its own numbers."""
 
-TURN: Final = Odds(-7.4, 3.1, 1.6, thread=1.6)
+TURN: Final = Odds(-7.4, 3.1, 1.6, thread=1.6, asked_before=1.0, of_other=-2.0)
 """A turn of a conversation. Source: the ratios that rank LoCoMo's conversations 0 to 2 best, and
 logistic regression over their sum."""
 
 FACT_BY_WORDS: Final = Odds(-3.9, 9.4, 0.0, -2.3, -2.9, 2.6)
-TURN_BY_WORDS: Final = Odds(-6.4, 3.1, thread=1.5)
+TURN_BY_WORDS: Final = Odds(-6.4, 3.1, thread=1.5, asked_before=1.0, of_other=-2.0)
 FACT_BY_MEANING: Final = Odds(-6.7, 0.0, 12.8)
-TURN_BY_MEANING: Final = Odds(-9.0, 0.0, 4.8, thread=12.1)
+TURN_BY_MEANING: Final = Odds(-9.0, 0.0, 4.8, thread=12.1, of_other=-2.0)
 """When only one side answered. Source: the same candidates, fitted with that side alone."""
 
 NAMED: Final[Mapping[int, float]] = {1: 0.75, 2: 0.2}
@@ -107,13 +115,13 @@ NAMED: Final[Mapping[int, float]] = {1: 0.75, 2: 0.2}
 zh-recall's dev half: 12 of 16, and 1 of 5; of names with more bearers 2 of 27 are meant."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """What either side found.
 
     *Shape:* `held` which of the query's tokens it has, or else `words` its share of them, 0…1;
     `meaning` the cosine, None where that side did not find it; `names` as `names_of` returns them;
-    a turn names its conversation in `thread` and its `place` in it.
+    a turn names its conversation in `thread` and its `place` in it; `text` all that it says, a
+    turn's with its speaker; `fact_key` its key.
     """
 
     id: str
@@ -123,6 +131,8 @@ class Candidate:
     place: int = 0
     held: frozenset[str] = frozenset()
     names: tuple[str, ...] = ()
+    text: str = ""
+    fact_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +144,7 @@ class Asked:
     message: Spoken
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+class Fused(NamedTuple):
     """A candidate, how sure it is, and by what. *Units:* `score` 0…1, not decayed."""
 
     candidate: Candidate
@@ -185,10 +194,12 @@ def measured(candidates: Sequence[Candidate], asked: Asked | None = None) -> lis
     """
     farthest = min((one.meaning for one in candidates if one.meaning is not None), default=0.0)
     bearers = {} if asked is None else _bearers(candidates, asked.message)
-    held = [_held(one, asked) for one in candidates]
+    held = _shares_of(candidates, asked)
     words = _with_neighbours(candidates, held)
     near = [max(0.0, farthest if one.meaning is None else one.meaning) for one in candidates]
     threads = _threads(candidates, words, near)
+    before = _asked_before(candidates, asked)
+    speaker = _asked_speaker(candidates, asked)
     return [
         Evidence(
             words[place],
@@ -197,15 +208,47 @@ def measured(candidates: Sequence[Candidate], asked: Asked | None = None) -> lis
             share.lacks_exact,
             0.0 if one.thread is None else threads[one.thread],
             bearers.get(one.id, 0),
+            before.get(one.id, 0.0),
+            bool(speaker) and one.thread is not None and speaker_of(one.text) != speaker,
         )
         for place, (one, share) in enumerate(zip(candidates, held, strict=True))
     ]
 
 
-def _held(one: Candidate, asked: Asked | None) -> Shares:
-    if asked is None or (one.words is not None and not one.held):
-        return Shares(one.words or 0.0)
-    return shares(asked.words, one.held)
+def _asked_speaker(candidates: Sequence[Candidate], asked: Asked | None) -> str:
+    """Return the one speaker of the turns whom the message names, '' without one."""
+    if asked is None:
+        return ""
+    turns = (one for one in candidates if one.thread is not None)
+    return asked_speaker(asked.query.message, {speaker_of(one.text) for one in turns})
+
+
+def _asked_before(candidates: Sequence[Candidate], asked: Asked | None) -> dict[str, float]:
+    """Return for each turn which share of the query the turn before it asks."""
+    if asked is None:
+        return {}
+    turns = [(one.thread, one) for one in candidates if one.thread is not None]
+    after = {(thread, one.place - 1): one.id for thread, one in turns}
+    shared: dict[str, float] = {}
+    for thread, one in turns:
+        id_ = after.get((thread, one.place))
+        asking = asked_tokens(one.text, one.held) if id_ is not None else None
+        if id_ is not None and asking:
+            shared[id_] = shares(asked.words, asking).held
+    return shared
+
+
+def _shares_of(candidates: Sequence[Candidate], asked: Asked | None) -> list[Shares]:
+    known: dict[frozenset[str], Shares] = {}
+    found: list[Shares] = []
+    for one in candidates:
+        if asked is None or (one.words is not None and not one.held):
+            found.append(Shares(one.words or 0.0))
+            continue
+        if one.held not in known:  # most of what meaning found holds the same few words, or none
+            known[one.held] = shares(asked.words, one.held)
+        found.append(known[one.held])
+    return found
 
 
 def _odds(*, has_words: bool, has_meaning: bool) -> tuple[Odds, Odds]:
@@ -217,6 +260,8 @@ def _odds(*, has_words: bool, has_meaning: bool) -> tuple[Odds, Odds]:
 def _bearers(candidates: Sequence[Candidate], message: Spoken) -> dict[str, int]:
     """Return how many candidates bear the rarest name of each that the message says, by id."""
     said = said_names({name for one in candidates for name in one.names}, message)
+    if not said:
+        return {}
     borne = {one.id: said.intersection(one.names) for one in candidates}
     counts = Counter(name for names in borne.values() for name in names)
     return {id_: min(counts[name] for name in names) for id_, names in borne.items() if names}
@@ -231,7 +276,9 @@ def _with_neighbours(candidates: Sequence[Candidate], held: Sequence[Shares]) ->
     }
     words: list[float] = []
     for one, share in zip(candidates, held, strict=True):
-        around = sum(own.get((one.thread, one.place + step), 0.0) for step in (-1, 1))
+        around = 0.0
+        if one.thread is not None:
+            around = sum(own.get((one.thread, one.place + step), 0.0) for step in (-1, 1))
         words.append(share.held + NEIGHBOUR_SHARE * around)
     return words
 

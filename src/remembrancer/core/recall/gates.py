@@ -9,8 +9,7 @@ import it.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from remembrancer.core.recall.asks import Asks
 from remembrancer.core.recall.fusion import Fused
@@ -24,15 +23,19 @@ SCORE_MIN: Final = 0.001
 `scripts/bench_recall.py --tune` prints it: recall@5 is 0.980 up to five times as much, and 0.946 at
 ten times; the rest is room for questions that are unlike those."""
 
-SURE_MIN: Final[Mapping[Asks, float]] = {"value": 0.4, "work": 0.15, "open": 0.15}
-"""Score from which a fact is brought up by itself. Source: zh-recall's dev half, as above: of its
-unanswerable questions, and of the others without their answers, 2 of 78 bring up anything at 0.4,
-and 7 at 0.3. What waits for no single value is served by all that bears on it: our choice."""
+SURE_MIN: Final = 2 / 3
+"""How likely a fact has to answer a question for one value. Source: the least of twelve floors at
+which at most one in twenty of each kind of question without an answer brings anything up, on
+zh-recall's dev half, cross-validated, as `scripts/bench_recall.py --tune` prints it: 0 of 12 that
+nothing answers, 1 of 68 whose answer was taken away, 3 of 74 asked of the other person."""
 
-TURN_SURE_MIN: Final = 0.05
-"""The same for a turn of a conversation. Source: LoCoMo's conversations 0 to 2: two turns pass at
-this, a quarter of the answers among them, and for two in five questions that nothing answers as
-they are asked. Those name the wrong speaker, which no share of words tells: only silence would."""
+TURN_SURE_MIN: Final = 0.25
+"""The same for a turn of a conversation, whatever is asked. Source: LoCoMo's conversations 0 to 2,
+cross-validated by conversation: 5 of 112 questions that nothing answers bring anything up."""
+
+TOPIC_MIN: Final = 0.15
+"""Score from which a fact is brought up for a message that waits for no single value: it is served
+by all that bears on it. Our choice."""
 
 SURE_SHARE_MIN: Final = 0.5
 """Share of the best score that what is brought up must have. Our choice: zh-recall's dev half is
@@ -45,8 +48,7 @@ INJECTED_MAX: Final = 10
 """Candidates that are brought up at most. Source: the predecessor's default."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(NamedTuple):
     """A candidate and the gate that dropped it. *Shape:* `gate` None: it is brought up."""
 
     fused: Fused
@@ -57,20 +59,27 @@ def judge(
     ranked: Sequence[Fused],
     *,
     asks: Asks | None = None,
+    answers: Mapping[str, float] | None = None,
     visible: Collection[str] = (),
     limit: int = INJECTED_MAX,
 ) -> list[Judged]:
     """Return every candidate with its gate, in the order given.
 
     *Shape:* `ranked` the surest first; `asks` what the message waits for, None for a search;
-    `visible` ids that the reader has before them anyway: they do not count against the limit, and
-    where they are by far the best, the others add nothing.
+    `answers` how likely each answers, by id, as `core.recall.answering` returns it; without it
+    scores stand for it. `visible` ids that the reader has before them anyway: they do not count
+    against the limit, and where they are by far the best, the others add nothing.
     """
-    best = ranked[0].score if ranked else 0.0
+    stands = [_strength(one, asks, answers) for one in ranked]
+    best: dict[bool, float] = {}
+    for one, strength in zip(ranked, stands, strict=True):
+        is_turn = one.candidate.thread is not None
+        best[is_turn] = max(best.get(is_turn, 0.0), strength)
     judged: list[Judged] = []
     kept = 0
-    for one in ranked:
-        gate = _gate(one, asks, best=best, is_visible=one.candidate.id in visible)
+    for one, strength in zip(ranked, stands, strict=True):
+        share = strength / (best[one.candidate.thread is not None] or 1.0)
+        gate = _gate(one, asks, strength, share, is_visible=one.candidate.id in visible)
         if gate is None and kept >= limit:
             gate = "over_limit"
         kept += gate is None
@@ -78,18 +87,29 @@ def judge(
     return judged
 
 
-def _gate(one: Fused, asks: Asks | None, *, best: float, is_visible: bool) -> Gate | None:
+def _strength(one: Fused, asks: Asks | None, answers: Mapping[str, float] | None) -> float:
+    """Return what decides on a candidate: how likely it answers, or else what it shares."""
+    is_topic = asks != "value" and one.candidate.thread is None
+    if asks is None or answers is None or is_topic:
+        return one.score
+    return answers.get(one.candidate.id, 0.0)
+
+
+def _gate(
+    one: Fused, asks: Asks | None, strength: float, share: float, *, is_visible: bool
+) -> Gate | None:
     if is_visible:
         return "visible"
-    if one.score < _floor(one, asks):
+    if strength < _floor(one, asks):
         return "score_floor"
     if asks == "work" and not one.evidence.bearers and one.evidence.words < WORK_WORDS_MIN:
         return "not_needed"
-    is_far = asks is not None and one.score < SURE_SHARE_MIN * best
-    return "far_below_best" if is_far else None
+    return "far_below_best" if asks is not None and share < SURE_SHARE_MIN else None
 
 
 def _floor(one: Fused, asks: Asks | None) -> float:
     if asks is None:
         return SCORE_MIN
-    return SURE_MIN[asks] if one.candidate.thread is None else TURN_SURE_MIN
+    if one.candidate.thread is not None:
+        return TURN_SURE_MIN
+    return SURE_MIN if asks == "value" else TOPIC_MIN

@@ -6,9 +6,10 @@ Reading candidates, ranking again and rendering are elsewhere. Every ring may im
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
+from remembrancer.core.recall.answering import answering
 from remembrancer.core.recall.explain import Dropped, Layer
 from remembrancer.core.recall.freshness import standing
 from remembrancer.core.recall.fusion import Asked, Candidate, Evidence, fuse
@@ -24,8 +25,7 @@ COMPARED_MAX: Final = 40
 is brought up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contender:
+class Contender(NamedTuple):
     """A candidate with what deciding on it needs.
 
     *Shape:* `text` all that it says. *Units:* times in milliseconds UTC.
@@ -57,8 +57,7 @@ class Bar:
     wanted: int = COMPARED_MAX
 
 
-@dataclass(frozen=True, slots=True)
-class Selected:
+class Selected(NamedTuple):
     """A contender with its score, undecayed, and the gate that dropped it. *Units:* 0…1.
 
     *Shape:* `is_sure`: it may go into a conversation, not only into a list of matches.
@@ -100,11 +99,9 @@ def _sifted(
 ) -> list[Selected]:
     by_id = {one.candidate.id: one for one in contenders}
     fused = fuse([one.candidate for one in contenders], asked)
-    asks = None if bar.is_search else asked.query.asks
-    judged = judge(fused, asks=asks, limit=len(fused))
-    strict = judged
-    if bar.is_search:
-        strict = judge(fused, asks=asked.query.asks, limit=len(fused))
+    answers = answering(fused, asked)
+    strict = judge(fused, asks=asked.query.asks, answers=answers, limit=len(fused))
+    judged = judge(fused, limit=len(fused)) if bar.is_search else strict
     selected: list[Selected] = []
     for one, sure in zip(judged, strict, strict=True):
         contender = by_id[one.fused.candidate.id]
@@ -139,9 +136,9 @@ def _without_repeats(ordered: Sequence[Selected], shown: Shown, bar: Bar) -> lis
         if where is None:
             (kept if one.gate is None else dropped).append(one)
         elif bar.is_filtered:
-            dropped.append(replace(one, gate=where, is_sure=False))
+            dropped.append(one._replace(gate=where, is_sure=False))
         else:
-            kept.append(replace(one, is_sure=False))
+            kept.append(one._replace(is_sure=False))
     return [*kept, *dropped]
 
 

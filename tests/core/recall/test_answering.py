@@ -1,0 +1,189 @@
+"""What answers is told from what is about the same: what it states, lacks, and whom it is about."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remembrancer.core.recall.answering import LOOKED_AT, answering, bearings
+from remembrancer.core.recall.bearing import (
+    FACT_ANSWERS,
+    Bearing,
+    Coverage,
+    asked_tokens,
+    covered,
+    pieces_asked,
+    stated_tokens,
+)
+from remembrancer.core.recall.evidence import forms_of, wanted_of, weigh
+from remembrancer.core.recall.fusion import Asked, Candidate, asked_of, fuse
+from remembrancer.core.recall.gates import SURE_MIN, TURN_SURE_MIN
+from remembrancer.core.recall.query import build_query
+from remembrancer.core.text.segment import index_terms
+
+
+def tokens(text: str) -> frozenset[str]:
+    return frozenset(index_terms(text).split())
+
+
+def coverage(question: str, text: str, *others: str) -> Coverage:
+    """What of a question a text covers, in a store of it and others."""
+    wanted = wanted_of(question)
+    rows = [tokens(row) for row in (text, *others)]
+    documents = {form: sum(form in row for row in rows) for form in forms_of(wanted)}
+    return covered(pieces_asked(question, weigh(wanted, documents)), rows[0], text)
+
+
+def asked_about(question: str, texts: list[str], *turns: str) -> Asked:
+    query = build_query(question, turns)
+    assert query is not None
+    rows = [tokens(row) for row in texts]
+    forms = forms_of(wanted_of(query.words))
+    return asked_of(query, {form: sum(form in row for row in rows) for form in forms})
+
+
+def candidates(question: str, texts: list[str], thread: str | None, near: float) -> list[Candidate]:
+    forms = set(forms_of(wanted_of(question)))
+    return [
+        Candidate(
+            f"m{place}",
+            meaning=near,
+            thread=thread,
+            place=place,
+            held=frozenset(forms & tokens(text)),
+            text=text,
+        )
+        for place, text in enumerate(texts)
+    ]
+
+
+def sureness(
+    question: str, *texts: str, thread: str | None = None, near: float = 0.35
+) -> dict[str, float]:
+    asked = asked_about(question, list(texts))
+    ranked = fuse(candidates(question, list(texts), thread, near), asked)
+    by_id = {one.candidate.id: one.candidate.text for one in ranked}
+    return {by_id[id_]: score for id_, score in answering(ranked, asked).items()}
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "stated"),
+    [
+        pytest.param(
+            "小邱是做什么工作的来着", "小邱做室内设计工作", 1.0, id="asking-words-left-out"
+        ),
+        pytest.param("小满是哪天出生的", "小满出生在五月", 1.0, id="straddling-pairs-left-out"),
+        pytest.param("绩效咋样", "上半年绩效 B+", 1.0, id="slang"),
+        pytest.param("blood type", "my blood type is A", 1.0, id="english"),
+        pytest.param("湿疹", "妈妈的药", 0.0, id="nothing"),
+        pytest.param("濕疹", "小满犯湿疹", 1.0, id="two-scripts"),
+    ],
+)
+def test_coverage_counts_what_is_asked(question: str, text: str, stated: float) -> None:
+    assert coverage(question, text).stated == pytest.approx(stated)
+
+
+def test_coverage_tells_what_others_hold_from_what_nobody_holds() -> None:
+    known = coverage("小邱护照", "周二爬墙", "小邱做设计")
+    assert known.elsewhere > 0.3
+    assert known.unknown > 0.3
+    assert known.stated == 0
+    assert coverage("小邱护照", "周二爬墙").elsewhere == 0
+
+
+def test_text_in_another_script_is_not_blamed_for_words_it_cannot_hold() -> None:
+    assert coverage("上海机会", "Turned down the offer", "上海天气") == Coverage()
+    assert coverage("our offer", "上半年绩效评定已经出来了", "x") == Coverage()
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "stated"),
+    [
+        pytest.param("What race? I ran it.", {"race"}, {"ran"}, id="english"),
+        pytest.param("你跑了马拉松？我也跑了", {"马拉", "拉松"}, set(), id="chinese"),
+        pytest.param("race? Yes, the race.", {"race"}, {"race"}, id="both"),
+        pytest.param("I ran a race.", set(), {"ran", "race"}, id="no-question"),
+    ],
+)
+def test_question_states_nothing(text: str, asked: set[str], stated: set[str]) -> None:
+    held = frozenset({"race", "ran", "马拉", "拉松"} & tokens(text))
+    assert asked_tokens(text, held) == asked
+    assert stated_tokens(text, held) == stated
+
+
+@pytest.mark.parametrize(
+    ("question", "right", "wrong"),
+    [
+        pytest.param("MD-017 的 BPM 是多少", "MD-017 BPM 104", "MD-012 BPM 92", id="identifier"),
+        pytest.param("妈妈是什么血型", "妈妈血型 B 型", "我的血型是 A 型", id="another-person"),
+        pytest.param(
+            "When does Tom's lease end?",
+            "Tom's lease ends in May",
+            "My lease ends in June",
+            id="english",
+        ),
+    ],
+)
+def test_what_answers_is_surer_than_what_is_about_the_same(
+    question: str, right: str, wrong: str
+) -> None:
+    found = sureness(question, right, wrong)
+    assert found[right] > SURE_MIN > found[wrong]
+
+
+def test_missing_identifier_answers_nothing_however_near() -> None:
+    assert sureness("MD-021 的 BPM 是多少", "MD-012 BPM 92", near=0.95) == {"MD-012 BPM 92": 0.0}
+    assert sureness("家里 5G WiFi 密码", "家里 WiFi 密码 12345678")["家里 WiFi 密码 12345678"] > 0
+
+
+def test_turn_of_the_other_speaker_answers_nothing() -> None:
+    mine = "Ana: I adopted a kitten named Biscuit from the shelter."
+    hers = "Mia: I love kittens."
+    asked = "What is the kitten that Ana adopted named?"
+    assert sureness(asked, mine, hers, thread="talk")[mine] > TURN_SURE_MIN
+    wrong = "What is the kitten that Mia adopted named?"
+    assert sureness(wrong, mine, hers, thread="talk")[mine] < TURN_SURE_MIN
+
+
+def test_question_right_before_lends_to_its_answer_and_is_none() -> None:
+    question = "What breed is the kitten that Ana adopted?"
+    texts = ["Mia: What breed is the kitten that you adopted?", "Ana: A Maine Coon!"]
+    far = ["Mia: I saw a bird.", "Ana: A Maine Coon!"]
+    with_question = sureness(question, *texts, thread="talk")
+    assert with_question[texts[1]] > sureness(question, *far, thread="talk")[far[1]]
+    assert with_question[texts[1]] > with_question[texts[0]]
+
+
+def test_only_the_best_are_looked_at() -> None:
+    texts = [f"血型 {number}" for number in range(LOOKED_AT + 5)]
+    assert len(sureness("什么血型", *texts)) == LOOKED_AT
+
+
+def test_without_cosines_words_decide() -> None:
+    question, right, wrong = "妈妈是什么血型", "妈妈血型 B 型", "爸爸在杭州"
+    asked = asked_about(question, [right, wrong])
+    found = [one._replace(meaning=None) for one in candidates(question, [right, wrong], None, 0)]
+    sure = answering(fuse(found, asked), asked)
+    assert sure["m0"] > SURE_MIN > sure["m1"]
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.booleans())
+def test_more_that_is_stated_or_near_is_never_less_sure(
+    stated: float, meaning: float, of_other: bool
+) -> None:
+    some = FACT_ANSWERS.score(Bearing(Coverage(stated), meaning, of_other=of_other))
+    more = FACT_ANSWERS.score(Bearing(Coverage(1.0), 1.0, of_other=of_other))
+    assert 0 < some <= more < 1
+
+
+@given(st.text(min_size=1, max_size=40), st.lists(st.text(max_size=40), max_size=5))
+def test_any_text_is_weighed(question: str, texts: list[str]) -> None:
+    if build_query(question) is None:
+        return
+    asked = asked_about(question, texts)
+    ranked = fuse(candidates(question, texts, None, 0.2), asked)
+    for one in bearings(ranked, ranked, asked):
+        shares = one.coverage
+        whole = shares.stated + shares.elsewhere + shares.unknown
+        assert whole == pytest.approx(1) or whole == 0
