@@ -25,6 +25,7 @@ from remembrancer.local.checkup import examine as examine
 from remembrancer.local.folder import DATA_VARIABLE, DataFolder, find_folder
 from remembrancer.local.folder import environment as environment
 from remembrancer.local.opening import open_stores
+from remembrancer.local.outbound import HttpOutbound
 from remembrancer.local.runtime import LocalRuntime
 from remembrancer.local.sqlite import SqliteStore
 from remembrancer.local.stdio import standard_lines as standard_lines
@@ -128,10 +129,13 @@ async def serve(
 ) -> None:
     """Serve HTTP until a signal; `on_ready` hears where, and which paths. *Raises:* Conflict."""
     from remembrancer.app.jobs.works import works_of
-    from remembrancer.local import cron, jobs, server
+    from remembrancer.local import cron, jobs, server, warming
 
     local = replace(local, app=replace(local.app, queue=(queue := jobs.TaskQueue())))
     works = works_of(local.app, queue.consume, cron.tick_on)
+    outbound = local.app.outbound
+    if isinstance(outbound, HttpOutbound) and local.app.settings.ai_gateway_base_url is not None:
+        works.append(warming.warm_up(outbound.open))
     paths = frozenset(path for part in _routes() for path in part.paths)
     async with cron.at_work(*works):
         await server.run(make_asgi(local), host, port, on_ready=lambda at: on_ready(at, paths))
