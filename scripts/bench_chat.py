@@ -5,6 +5,9 @@ Direct calls and calls through the gateway alternate in one run, so that a busy 
 both; the server's own work for a call, the work after the answer included, is counted beside it.
 The store holds memories; there is no embedder. Three kinds of calls go through the gateway: without
 memory, with memory that finds nothing, and with memory that finds the fact asked for.
+
+`scripts/bench chat --beside-litellm` also runs LiteLLM's proxy over the same model's server, in an
+environment of its own, and measures a whole answer, a stream's first byte and its end.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from typing import Any
 import httpx
 from tests.e2e.serving import Launcher, Server
 
+import litellm_proxy
 from measuring import Timing, machine, print_table, resident_mib, timing
 
 MEMORIES = 500
@@ -73,6 +77,7 @@ def fill(server: Server) -> None:
 
 def known(number: int) -> str:
     """A question that a memory answers."""
+    number %= MEMORIES
     return f"第{number}号仓库的钥匙在哪里？ where is the key of store {number}?"
 
 
@@ -83,15 +88,34 @@ def unknown(number: int) -> str:
 
 async def first_byte_ms(client: httpx.AsyncClient, url: str, text: str) -> float:
     """Milliseconds until the first byte of a stream; the rest is read and not counted."""
+    first, _ = await stream_ms(client, url, text)
+    return first
+
+
+async def stream_ms(
+    client: httpx.AsyncClient, url: str, text: str, key: str = ""
+) -> tuple[float, float]:
+    """Milliseconds until the first byte of a stream and until its end."""
     body = {"model": "mock", "messages": [{"role": "user", "content": text}], "stream": True}
+    headers = {"authorization": f"Bearer {key}"} if key else {}
     started = time.perf_counter()
-    async with client.stream("POST", url, json=body) as response:
+    async with client.stream("POST", url, json=body, headers=headers) as response:
+        response.raise_for_status()
         pieces = response.aiter_raw()
         await anext(pieces)
-        taken = (time.perf_counter() - started) * 1000
+        first = (time.perf_counter() - started) * 1000
         async for _ in pieces:
             pass
-    return taken
+    return first, (time.perf_counter() - started) * 1000
+
+
+async def whole_ms(client: httpx.AsyncClient, url: str, text: str, key: str) -> float:
+    """Milliseconds of an answer that is no stream."""
+    body = {"model": "mock", "messages": [{"role": "user", "content": text}]}
+    started = time.perf_counter()
+    response = await client.post(url, json=body, headers={"authorization": f"Bearer {key}"})
+    response.raise_for_status()
+    return (time.perf_counter() - started) * 1000
 
 
 async def measured(url: str, server: Server, *, times: int) -> dict[str, Timing]:
@@ -111,6 +135,54 @@ async def measured(url: str, server: Server, *, times: int) -> dict[str, Timing]
                 if number >= WARM:
                     taken[kind].append(one)
     return {kind: timing(each) for kind, each in taken.items()}
+
+
+MEASURES = ("whole answer", "first byte of a stream", "end of a stream")
+"""What is measured beside LiteLLM."""
+
+
+async def beside(
+    url: str, server: Server, proxy: tuple[str, str], *, times: int
+) -> dict[str, dict[str, Timing]]:
+    """The three measures of each way to the same model's server, one after another in turn."""
+    chats = "/v1/chat/completions"
+    ways = {
+        "direct": (url + chats, "none", unknown),
+        "ours, without memory": (f"{server.url}/v1/guide-dog/chat/completions", "", unknown),
+        "ours, nothing found": (server.url + chats, "", unknown),
+        "ours, a fact found": (server.url + chats, "", known),
+        "LiteLLM": (proxy[0] + chats, proxy[1], unknown),
+    }
+    taken = {way: {measure: list[float]() for measure in MEASURES} for way in ways}
+    async with httpx.AsyncClient(timeout=60) as client:
+        for number in range(times + WARM):
+            for way, (address, key, question) in ways.items():
+                key = key or server.token
+                whole = await whole_ms(client, address, question(number), key)
+                first, end = await stream_ms(client, address, question(number + MEMORIES // 2), key)
+                if number >= WARM:
+                    for measure, one in zip(MEASURES, (whole, first, end), strict=True):
+                        taken[way][measure].append(one)
+    return {
+        way: {measure: timing(one) for measure, one in each.items()} for way, each in taken.items()
+    }
+
+
+def tell_beside(found: dict[str, dict[str, Timing]]) -> None:
+    """Print what each way takes, and how often what we add goes into what LiteLLM adds."""
+    rows = [
+        (way, *(f"{each[measure].p50:.2f}" for measure in MEASURES)) for way, each in found.items()
+    ]
+    print_table(("beside LiteLLM's proxy, p50 ms", *MEASURES), rows)
+    ratios = []
+    for way in list(found)[1:-1]:
+        cells = []
+        for measure in MEASURES:
+            direct = found["direct"][measure].p50
+            ours, theirs = found[way][measure].p50 - direct, found["LiteLLM"][measure].p50 - direct
+            cells.append(f"{theirs / ours:.1f}" if ours > 0 else "-")
+        ratios.append((way, *cells))
+    print_table(("LiteLLM adds times what we add", *MEASURES), ratios)
 
 
 def worked_ms(process_id: int) -> float | None:
@@ -194,9 +266,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--times", type=int, default=200)
+    parser.add_argument("--beside-litellm", action="store_true", help="run its proxy as well")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, places(Path(folder)) as (url, server):
         fill(server)
+        compared = {}
+        if chosen.beside_litellm:
+            with litellm_proxy.running(url, Path(folder)) as proxy:
+                compared = asyncio.run(beside(url, server, proxy, times=chosen.times))
         timings = asyncio.run(measured(url, server, times=chosen.times))
         cpu = asyncio.run(work(server, times=chosen.times))
         streams = asyncio.run(many(server))
@@ -208,6 +285,10 @@ def main() -> int:
         "server_cpu_ms": cpu,
         "budget_ms": BUDGET_MS,
         "streams": streams,
+        "beside_litellm": {
+            way: {measure: one.figures() for measure, one in each.items()}
+            for way, each in compared.items()
+        },
     }
     rows = [
         (kind, f"{one.p50:.2f}", f"{one.p95:.2f}", f"{one.p50 - direct:.2f}")
@@ -217,6 +298,8 @@ def main() -> int:
     print(f"budget: {BUDGET_MS} ms added at p50")
     print_table(("the server's work for a call", "CPU ms"), list(cpu.items()))
     print(f"{STREAMS} streams of {CHUNKS} chunks at once: {streams}")
+    if compared:
+        tell_beside(compared)
     chosen.json.write_text(json.dumps(figures, indent=2), encoding="utf-8")
     return 0 if streams["whole"] == STREAMS else 1
 
