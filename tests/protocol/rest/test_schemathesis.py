@@ -26,13 +26,14 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+from tests.examples import IS_NEAR
 from tests.protocol.rest.doors import OWNER, Served, serve
 from tests.protocol.rest.talk import Talk, World, check_described, document, settle
 
 Operation = APIOperation[Any, Any, Any, Any]
 AnyCase = Case[Any]
 
-REQUESTS_PER_ROUTE: Final = 16
+REQUESTS_PER_ROUTE: Final = 8 if IS_NEAR else 16
 """Requests for each route, half of them against its description: all in about half a minute."""
 
 CHECKS: Final = [
