@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from remembrancer.ports.models import EmbeddingModel, Vector
 
@@ -35,8 +35,7 @@ class VectorRow:
     values: Vector
 
 
-@dataclass(frozen=True, slots=True)
-class VectorMatch:
+class VectorMatch(NamedTuple):
     """A vector that is near. *Units:* `score` the cosine, -1…1."""
 
     id: str

@@ -20,7 +20,7 @@ from remembrancer.store.items_projection import ITEMS
 from remembrancer.store.ledger import StreamEdit
 from remembrancer.store.marks import Marks
 from remembrancer.store.owner_names import meant_sql
-from remembrancer.store.record_table import load_json
+from remembrancer.store.record_table import load_json, whole
 
 ITEM_COLUMNS: Final = "seq, namespace, id, version, position, created_at, updated_at, " + ", ".join(
     ITEMS.columns
@@ -48,13 +48,13 @@ class LoadedItem:
 def item_of(row: Row) -> ItemRecord:
     """Return the item in a row of `ITEM_COLUMNS`."""
     return ItemRecord(
-        id=str(row["id"]),
-        version=int(str(row["version"])),
-        created_at=int(str(row["created_at"])),
-        updated_at=int(str(row["updated_at"])),
-        fields=ITEMS.row_fields(row),
-        position=int(str(row["position"])),
-        seq=int(str(row["seq"])),
+        str(row["id"]),
+        whole(row["version"]),
+        whole(row["created_at"]),
+        whole(row["updated_at"]),
+        ITEMS.row_fields(row),
+        whole(row["position"]),
+        whole(row["seq"]),
     )
 
 
@@ -85,9 +85,8 @@ def records_of(rows: Sequence[Row]) -> tuple[list[ItemRecord], References]:
     for row in rows:
         for area, found in (("project", projects), ("topic", topics)):
             packed = row[f"{area}_owner"]
-            if packed is not None:
+            if packed is not None and (id_ := str(row[f"{area}_id"])) not in found:
                 slug, name, state = json.loads(str(packed))
-                id_ = str(row[f"{area}_id"])
                 found[id_] = Owner(id_, slug, name, state == "active")
     return [item_of(row) for row in rows], References(projects, topics)
 

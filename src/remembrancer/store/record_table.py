@@ -36,6 +36,9 @@ class Placed:
         return self.event.stream.partition("/")[2]
 
 
+_CODED: Final = frozenset({"flag", "json"})
+"""Types of columns whose values stand for others."""
+
 ALONE_MAX: Final = 8
 """Records whose twins are closed by a term for each, which D1 counts fewer rows for. Our choice."""
 
@@ -81,10 +84,11 @@ class RecordTable:
 
     def row_fields(self, row: Row) -> Fields:
         """Return the record's fields from a row of the table or its twin."""
+        # Recall reads a hundred rows: what is no text to parse is taken as it is.
         return {
-            name: decode(type_, row[name])
+            name: decode(type_, value) if type_ in _CODED else value  # type: ignore[misc]
             for name, type_ in self.columns.items()
-            if row[name] is not None
+            if (value := row[name]) is not None
         }
 
     def _insert(self, namespace: Namespace, made: list[Placed], shadow: str) -> Statement:
@@ -192,3 +196,8 @@ def load_json(value: SqlValue) -> JSON:
     assert isinstance(value, str)
     result: JSON = json.loads(value)
     return result
+
+
+def whole(value: SqlValue) -> int:
+    """Return the whole number that a column holds."""
+    return value if isinstance(value, int) else int(str(value))

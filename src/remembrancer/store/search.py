@@ -7,8 +7,8 @@ Which terms are asked for and how a match is scored is `core.search`; the condit
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Final, Literal
+from dataclasses import replace
+from typing import Final, Literal, NamedTuple
 
 from remembrancer.core.ids import Namespace
 from remembrancer.core.items.record import ItemRecord, References
@@ -59,8 +59,7 @@ _USE: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """An item that holds some of the terms, or that was asked for by id.
 
     *Shape:* `strength` BM25, greater is better, 0 for what was asked for by id; `held` which of
@@ -219,9 +218,9 @@ def matches_of(rows: Sequence[Row]) -> tuple[list[Match], References]:
     matches = [
         Match(
             record,
-            strength=-float(str(row["rank"])),
-            held=frozenset(str(row["held"]).split()),
-            recalled_at=_time(row["last_recalled_at"]),
+            -float(str(row["rank"])),
+            frozenset(str(row["held"]).split()),
+            _time(row["last_recalled_at"]),
         )
         for record, row in zip(records, rows, strict=True)
     ]

@@ -8,8 +8,8 @@ ring may import it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 from remembrancer.core.dates import format_iso
 from remembrancer.core.items.fields import with_defaults
@@ -18,8 +18,7 @@ from remembrancer.core.ledger.events import Draft
 from remembrancer.core.values import JSON
 
 
-@dataclass(frozen=True, slots=True)
-class ItemRecord:
+class ItemRecord(NamedTuple):
     """One item as stored: envelope and fields. *Units:* times in milliseconds UTC."""
 
     id: str
@@ -33,8 +32,7 @@ class ItemRecord:
 
 def after_draft(record: ItemRecord, draft: Draft, now_ms: int) -> ItemRecord:
     """Return the item as it will be once the draft is written."""
-    return replace(
-        record,
+    return record._replace(
         version=record.version + 1,
         updated_at=now_ms,
         fields=apply_changes(record.fields, draft.changes),

@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from remembrancer.core.text.fold import normalise
 from remembrancer.core.text.pieces import Compound, Run, pieces_of
+from remembrancer.core.text.scripts import CLASS_CACHE_ENTRIES
 from remembrancer.core.text.stems import stem
 from remembrancer.core.text.variants import simplified
 
@@ -65,11 +67,16 @@ def said_names(names: Iterable[str], message: Spoken) -> set[str]:
 
 
 def _may_start(name: str, starts: Set[str]) -> bool:
-    first = simplified(normalise(name[:1]).casefold())[:1]
+    first = _folded_first(name[:1])
     # Signs and accents are dropped from words, and other scripts fold in ways of their own, so
     # what begins with neither a Latin letter, a digit nor a Han character is looked at whole.
     is_plain = first.isalnum() and (first.isascii() or _FIRST_HAN <= first <= _LAST_HAN)
     return first in starts or not is_plain
+
+
+@lru_cache(maxsize=CLASS_CACHE_ENTRIES)
+def _folded_first(char: str) -> str:
+    return simplified(normalise(char).casefold())[:1]
 
 
 def is_said(name: Spoken, message: Spoken) -> bool:
