@@ -2,13 +2,15 @@
 import { useEffect, useState } from "preact/hooks";
 import { useLoad } from "./api/hooks";
 import type { Health } from "./api/types";
-import { useWords } from "./words";
+import { useLanguage, useWords } from "./words";
 import { common } from "./words/common";
+import { reasonIn } from "./words/reasons";
 
 const ASK_AGAIN_MS = 60_000;
 
 export function HealthLine() {
   const t = useWords(common);
+  const { language } = useLanguage();
   const { data, error, reload } = useLoad<Health>("/health");
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
@@ -21,12 +23,12 @@ export function HealthLine() {
   return (
     <div class="health warn">
       <button type="button" class="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        {t.degraded} ({data.reasons.length}): <span lang="en">{data.reasons[0]}</span>
+        {t.degraded} ({data.reasons.length}): {reasonIn(language, data.reasons[0] ?? "")}
       </button>
       {isOpen && (
-        <ul lang="en">
+        <ul>
           {data.reasons.map((reason) => (
-            <li key={reason}>{reason}</li>
+            <li key={reason}>{reasonIn(language, reason)}</li>
           ))}
         </ul>
       )}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -122,13 +123,15 @@ def test_first_line_shows_health_and_what_is_behind(browser: Browser, filled: Se
     with window(browser, filled) as (context, panel):
         panel.log_in()
         expect(panel.page.locator(".health")).to_have_text("一切正常")
-        ill = '{"status":"degraded","reasons":["vectors have waited for an hour","a job is dead"]}'
+        behind = "the vectors are behind: a change waits for 47 minutes; words find it"
+        ill = json.dumps({"status": "degraded", "reasons": [behind, "a new reason"]})
         context.route("**/health", lambda route: route.fulfill(body=ill))
         panel.page.reload()
         line = panel.page.locator(".health")
         expect(line).to_contain_text("有工作积压")
+        expect(line).to_contain_text("一处更改已等待 47 分钟")
         line.get_by_role("button").click()
-        expect(line).to_contain_text("a job is dead")
+        expect(line).to_contain_text("a new reason")
 
 
 def test_server_that_is_gone_is_told_and_found_again(browser: Browser, filled: Server) -> None:

@@ -7,9 +7,11 @@ import { History } from "../parts/history";
 import { ItemMeta, TypeBadge, textOf } from "../parts/item";
 import { PagedList } from "../parts/list";
 import { Empty, ErrorNote } from "../parts/notes";
+import { When } from "../parts/time";
 import { link } from "../router";
-import { useWords } from "../words";
+import { useLanguage, useWords } from "../words";
 import { overview } from "../words/overview";
+import { reasonIn } from "../words/reasons";
 import { StartupPreview } from "./startup";
 
 const ITEMS = rowsUnder<Item>("items");
@@ -126,8 +128,12 @@ function Numbers(props: { boot: Boot; openTasks: number | null }) {
   );
 }
 
+/** How health names the moment at which a job last did its work. */
+const SUCCESS = "_last_success_at";
+
 function HealthDetails() {
   const t = useWords(overview);
+  const { language } = useLanguage();
   const { data, error, reload } = useLoad<Health>("/health");
   if (error) return <ErrorNote error={error} onRetry={reload} />;
   if (data === null) return null;
@@ -140,20 +146,26 @@ function HealthDetails() {
       parts[part] ?? part,
       <>
         <span class={kind}>{statuses[String(status)] ?? status}</span>{" "}
-        <span class="faint small">
-          {Object.entries(rest)
-            .map(([name, value]) => `${names[name] ?? name} ${value}`)
-            .join(" · ")}
-        </span>
+        {Object.entries(rest).map(([name, value]) => (
+          <span key={name} class="faint small detail">
+            {name.endsWith(SUCCESS) ? (
+              <>
+                {t.succeeded(name.slice(0, -SUCCESS.length))} <When at={String(value)} />
+              </>
+            ) : (
+              `${names[name] ?? name} ${value}`
+            )}
+          </span>
+        ))}
       </>,
     ] as const;
   });
   return (
     <>
       {data.reasons.length > 0 && (
-        <ul class="note warn" lang="en">
+        <ul class="note warn reasons">
           {data.reasons.map((reason) => (
-            <li key={reason}>{reason}</li>
+            <li key={reason}>{reasonIn(language, reason)}</li>
           ))}
         </ul>
       )}
