@@ -2,7 +2,7 @@
 
 What it answers follows from the request: the last user message is said back; tools are called when
 there are some and no result yet; a schema is answered by an object that fits. The model's name asks
-for faults: `slow`, `status-429`, `breaks`, `silent-end`. Every request is kept.
+for faults: `slow`, `thinks-long`, `status-429`, `breaks`, `silent-end`. Every request is kept.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 Json = Any
+
+THINKS_S = 60.0
+"""Seconds that the model `thinks-long` takes for a whole answer, unless its client leaves."""
 
 
 @dataclass(slots=True)
@@ -270,6 +273,10 @@ def make_app(upstream: Upstream) -> Starlette:
             return StreamingResponse(flow(kept, events(kept.body)), media_type="text/event-stream")
         if "slow" in model:
             await asyncio.sleep(0.3)
+        until = time.monotonic() + (THINKS_S if "thinks-long" in model else 0.0)
+        while time.monotonic() < until and not kept.is_cancelled:
+            kept.is_cancelled = await request.is_disconnected()
+            await asyncio.sleep(0.02)
         return JSONResponse(whole(kept.body))
 
     async def completions(request: Request) -> Response:
