@@ -1,7 +1,7 @@
 """A model for the panel's tests: real HTTP on loopback, answers by what it is asked.
 
-What a user said becomes a fact, word for word; a sentence with 可能 is doubtful, one with 搬 is about
-where the user lives.
+What a user said becomes a fact, word for word; a sentence with 可能 is doubtful, one with 搬 is
+about where the user lives.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(raw)
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, *_: object) -> None:
         """Say nothing: the tests look at what the server made of it."""
 
 

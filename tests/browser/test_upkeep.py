@@ -1,10 +1,10 @@
-"""Looking after a memory: the review queue, jobs and what they did, and why something was recalled."""
+"""Looking after a memory: the review queue, jobs and their runs, recalls and conversations."""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -61,12 +61,24 @@ def card(panel: Panel, text: str) -> Locator:
     return panel.page.locator("article.card", has_text=text).first
 
 
-def wait_until_embedded(panel: Panel) -> None:
-    """Wait until meaning finds what was written, half a minute at most."""
+def wait_for(what: str, holds: Callable[[], bool]) -> None:
+    """Wait until something holds, half a minute at most."""
     until = time.monotonic() + 30
-    while ask(panel, "GET", "/health")["details"]["vectors"]["waiting"] > 0:
-        assert time.monotonic() < until, "the vectors are still waiting"
+    while not holds():
+        assert time.monotonic() < until, f"in vain: {what}"
         time.sleep(0.1)
+
+
+def wait_until_embedded(panel: Panel) -> None:
+    """Wait until meaning finds what was written."""
+    wait_for("vectors", lambda: ask(panel, "GET", "/health")["details"]["vectors"]["waiting"] == 0)
+
+
+def backlog(panel: Panel, name: str) -> dict[str, int]:
+    """What waits for a job."""
+    jobs = ask(panel, "GET", "/v1/jobs")["jobs"]
+    found: dict[str, int] = next(job["backlog"] for job in jobs if job["name"] == name)
+    return found
 
 
 def test_candidate_shows_where_it_is_from_and_is_approved_and_taken_back(panel: Panel) -> None:
@@ -154,6 +166,8 @@ def test_job_runs_by_hand_and_its_run_is_taken_back(panel: Panel) -> None:
     text = "我每周四晚上打羽毛球"
     said = [{"role": "user", "content": text}]
     ask(panel, "POST", "/v1/ingest/messages", {"messages": said})
+    # A message that was said this very second may still get company.
+    wait_for("messages", lambda: backlog(panel, "extract")["messages"] > 0)
     panel.go("#/jobs")
     job = panel.page.locator('[data-job="extract"]')
     expect(job).to_contain_text("待处理：")
@@ -210,15 +224,21 @@ def test_recall_is_explained_score_by_score_and_gate_by_gate(panel: Panel) -> No
     expect(panel.page.get_by_text("没有留下文字")).to_be_visible()
 
 
+def chat(panel: Panel, messages: list[Json]) -> Json:
+    """One answer of the conversation about the safe."""
+    body = {"model": "companion", "metadata": {"chat_id": "safe"}, "messages": messages}
+    return ask(panel, "POST", "/v1/chat/completions", body)
+
+
 def test_conversation_shows_what_was_said_given_cached_and_paid(panel: Panel) -> None:
     ask(panel, "POST", "/v1/memories", {"content": "我的保险箱放在衣柜后面"})
     wait_until_embedded(panel)
-    messages: list[Json] = [{"role": "user", "content": "我的保险箱放在哪里？"}]
-    first = ask(panel, "POST", "/v1/chat/completions", {"model": "m", "messages": messages})
+    system = {"role": "system", "content": "Be brief."}
+    messages: list[Json] = [system, {"role": "user", "content": "我的保险箱放在哪里？"}]
+    first = chat(panel, messages)
     messages += [first["choices"][0]["message"], {"role": "user", "content": "谢谢你呀"}]
-    changed = [{"role": "system", "content": "Be brief."}, *messages]
-    ask(panel, "POST", "/v1/chat/completions", {"model": "m", "messages": messages})
-    ask(panel, "POST", "/v1/chat/completions", {"model": "m", "messages": changed})
+    chat(panel, messages)
+    chat(panel, [{**system, "content": "Be long."}, *messages[1:]])
     panel.go("#/conversations")
     panel.page.get_by_role("link", name="谢谢你呀").first.click()
     expect(panel.page.locator(".message.user").first).to_contain_text("谢谢你呀")
@@ -226,5 +246,6 @@ def test_conversation_shows_what_was_said_given_cached_and_paid(panel: Panel) ->
     answers = panel.page.locator("article.card")
     expect(answers.first).to_contain_text("命中缓存")
     expect(answers.first).to_contain_text("费用 0.")
+    expect(answers.first).to_contain_text("缓存变少了： 系统提示变了")
     answers.last.get_by_role("link", name="召回了什么").click()
     expect(panel.page.locator("pre.given")).to_contain_text("我的保险箱放在衣柜后面")

@@ -161,7 +161,7 @@ def test_secrets_of_the_server_are_never_shown(browser: Browser, tmp_path: Any) 
 
 def test_index_is_checked_and_counted_before_it_is_mended(panel: Panel) -> None:
     panel.go("#/vectors")
-    expect(panel.page.get_by_text("测试向量")).to_be_visible(timeout=30_000)
+    expect(panel.page.locator("dl.facts")).to_contain_text("测试向量", timeout=30_000)
     expect(panel.button("嵌入缺少的")).to_be_disabled()
     panel.button("数一数缺了多少").click()
     expect(panel.page.get_by_role("status").first).to_contain_text("已检查")
