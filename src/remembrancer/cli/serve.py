@@ -52,8 +52,8 @@ async def _serve(place: Place, host: str, port: int) -> None:
         )
     async with wire.open_app(place.data, environ, is_server=True) as local:
 
-        def announce(listening: Listening, paths: frozenset[str]) -> None:
-            _announce(_Served(local, listening, has_panel="/admin" in paths), place)
+        def announce(listening: Listening, has_panel: bool) -> None:
+            _announce(_Served(local, listening, has_panel), place)
 
         await wire.serve(local, host, port, announce)
 
@@ -110,7 +110,7 @@ def _facts(served: _Served) -> dict[str, object]:
 
 def _print(served: _Served) -> None:
     base, key = served.base, served.local.owner_key
-    panel = f"{base}/admin" if served.has_panel else "comes with its own build, which is not here"
+    panel = f"{base}/admin" if served.has_panel else f"not built; {base}/admin says how"
     print_line(f"{NAME} {VERSION} serves {served.local.folder.path}", style="bold")
     print_fields(
         [

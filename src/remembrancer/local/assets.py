@@ -30,6 +30,11 @@ class LocalAssets:
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
 
+    @property
+    def is_built(self) -> bool:
+        """Whether there is a page to show."""
+        return self._read("index.html") is not None
+
     async def read(self, path: str) -> Asset | None:
         """Return a file, or None. *Raises:* StoreUnavailable when it cannot be read."""
         # A few kilobytes that the system keeps in memory: a thread would cost more.

@@ -83,16 +83,10 @@ async def open_app(
     if is_server and not environ.get(OWNER_KEY, "").strip():
         folder.make_key(runtime.random_bytes)
     settings = read_settings(folder, environ, is_named=data is not None)
-    async with (
-        open_stores(folder, runtime, settings.workers_ai, is_server=is_server) as ports,
-        indexed(
-            with_upstream(
-                App(ports.sql, ports.kv, runtime, settings, blobs=ports.blobs), ports.outbound
-            ),
-            ports.indexes,
-        ) as app,
-    ):
-        yield LocalApp(app, ports.sql, runtime, folder)
+    async with open_stores(folder, runtime, settings.workers_ai, is_server=is_server) as ports:
+        bare = App(ports.sql, ports.kv, runtime, settings, blobs=ports.blobs)
+        async with indexed(with_upstream(bare, ports.outbound), ports.indexes) as app:
+            yield LocalApp(app, ports.sql, runtime, folder)
 
 
 def read_settings(folder: DataFolder, environ: Mapping[str, str], *, is_named: bool) -> Settings:
@@ -125,9 +119,9 @@ def _routes() -> Sequence[AnyRoute | Area]:
 
 
 async def serve(
-    local: LocalApp, host: str, port: int, on_ready: Callable[[Listening, frozenset[str]], None]
+    local: LocalApp, host: str, port: int, on_ready: Callable[[Listening, bool], None]
 ) -> None:
-    """Serve HTTP until a signal; `on_ready` hears where, and which paths. *Raises:* Conflict."""
+    """Serve HTTP until a signal; `on_ready` hears where, and if with a panel. *Raises:* Conflict."""
     from remembrancer.app.jobs.works import works_of
     from remembrancer.local import cron, jobs, server, warming
 
@@ -136,9 +130,9 @@ async def serve(
     outbound = local.app.outbound
     if isinstance(outbound, HttpOutbound) and local.app.settings.ai_gateway_base_url is not None:
         works.append(warming.warm_up(outbound.open))
-    paths = frozenset(path for part in _routes() for path in part.paths)
+    has_panel = LocalAssets().is_built
     async with cron.at_work(*works):
-        await server.run(make_asgi(local), host, port, on_ready=lambda at: on_ready(at, paths))
+        await server.run(make_asgi(local), host, port, on_ready=lambda at: on_ready(at, has_panel))
 
 
 async def serve_stdio(local: LocalApp, namespace: str | None, tools: str | None) -> None:
