@@ -121,7 +121,7 @@ def _routes() -> Sequence[AnyRoute | Area]:
 async def serve(
     local: LocalApp, host: str, port: int, on_ready: Callable[[Listening, bool], None]
 ) -> None:
-    """Serve HTTP until a signal; `on_ready` hears where, and if with a panel. *Raises:* Conflict."""
+    """Serve HTTP until a signal; `on_ready` hears where, and if a panel. *Raises:* Conflict."""
     from remembrancer.app.jobs.works import works_of
     from remembrancer.local import cron, jobs, server, warming
 
