@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 from tests.app.jobs.benches import Copying, copies, copying_job, message_ids, prepare
-from tests.app.jobs.test_faults import RETENTION, fill, outcome, undisturbed
+from tests.app.jobs.scenarios import SCENARIOS
 from tests.builders import NAMESPACE, Bench
 from tests.d1.bridge import D1BridgeStore
 
 from remembrancer.app.health import check_health
 from remembrancer.app.jobs.frame import LEASE_MS, Asked
 from remembrancer.app.jobs.preview import preview_retention
-from remembrancer.app.jobs.running import run
+from remembrancer.app.jobs.running import run, run_job
 from remembrancer.app.jobs.schedule import namespaces
 from remembrancer.app.verify import verify
 from remembrancer.core.errors import Conflict
@@ -48,26 +48,26 @@ async def test_frame_on_d1_does_the_work_once(d1_store: D1BridgeStore) -> None:
 
 
 async def test_retention_on_d1_takes_what_it_takes_elsewhere(d1_store: D1BridgeStore) -> None:
-    expected = await undisturbed()
-    bench = Bench(sql=d1_store)
-    await fill(bench)
-    before = await preview_retention(bench.app, bench.caller(), days=0)
+    scenario = SCENARIOS["retention"]
+    expected = await scenario.expected()
+    world = scenario.made(d1_store)
+    await scenario.prepare(world)
+    before = await preview_retention(world.app, world.bench.caller(), days=0)
     assert before["counts"] != {} and len(before["expire"]) == 3  # type: ignore[arg-type]
-    counting = CountingStore(bench.sql)
-    bench.sql = counting
+    counting = CountingStore(d1_store)
     queue = RecordingQueue()
-    app = replace(bench.app, queue=queue)
+    app = replace(world.app, sql=counting, queue=queue)
 
     pieces = 0
     while pieces == 0 or queue.messages:
         queue.messages = []
         counting.counts.reset()
-        await run(app, RETENTION, NAMESPACE, asked=Asked(pieces_max=1), trigger="queue")
+        await run_job(app, "retention", NAMESPACE, asked=Asked(pieces_max=1), trigger="queue")
         pieces += 1
         assert counting.counts.statements <= REQUEST_STATEMENTS_MAX
         assert pieces < 10
-    assert await outcome(bench) == expected
-    assert (await verify(bench.app))["ok"]
+    assert await scenario.seen(world) == expected
+    assert (await verify(world.app))["ok"]
     counting.counts.reset()
-    assert (await run(app, RETENTION, NAMESPACE))["status"] == "nothing"
+    assert (await run_job(app, "retention", NAMESPACE))["status"] == "nothing"
     assert (counting.counts.round_trips, counting.counts.rows_written) == (3, 0)
