@@ -75,6 +75,25 @@ def test_digest_is_written_as_text_that_can_do_no_harm(panel: Panel) -> None:
     assert (after or {}).get("content") == (before or {}).get("content")
 
 
+def test_command_is_undone_and_redone_from_the_history(panel: Panel) -> None:
+    text = "雨伞借给了楼下的阿姨"
+    made = ask(panel, "POST", "/v1/memories", {"content": text})["data"]
+    path = f"/v1/memories/{made['id']}"
+    panel.go("#/history")
+    command = panel.page.locator("[data-cause]", has_text=text).first
+    expect(command).to_contain_text("你")
+    command.get_by_role("button", name="撤销").click()
+    undoing = panel.page.locator("[data-cause]", has_text="撤销了一次更改").first
+    expect(undoing).to_be_visible()
+    with panel.server.client() as client:
+        assert client.get(path).json()["data"]["status"] == "deleted"
+    undoing.get_by_role("button", name="重做").click()
+    expect(panel.page.locator(".toast").last).to_contain_text("已重做")
+    assert ask(panel, "GET", path)["data"]["status"] == "active"
+    panel.go("#/history?cause=req_nothing")
+    expect(panel.page.get_by_text("还没有发生任何事")).to_be_visible()
+
+
 def test_key_is_shown_once_works_and_is_revoked(panel: Panel) -> None:
     panel.go("#/keys")
     panel.button("新建密钥").click()

@@ -100,7 +100,7 @@ function Event(props: { event: LedgerEvent; onUndo: () => void; onRedo: () => vo
   );
 }
 
-function Change(props: { change: LedgerEvent["changes"][number]; isFirst: boolean }) {
+export function Change(props: { change: LedgerEvent["changes"][number]; isFirst: boolean }) {
   const t = useWords(history);
   const c = useWords(common);
   const { field, before, after } = props.change;

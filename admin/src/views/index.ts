@@ -24,6 +24,7 @@ export const VIEWS: View[] = [
   { name: "conversations", load: () => import("./conversations") },
   { name: "recalls", load: () => import("./recalls") },
   { name: "library", load: () => import("./library") },
+  { name: "history", load: () => import("./history") },
   { name: "jobs", load: () => import("./jobs") },
   { name: "keys", load: () => import("./keys") },
   { name: "vectors", load: () => import("./vectors") },
