@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.chat.conftest import Gateway
 from tests.e2e.serving import environment
 
-from client_tests import openai_source
+from client_tests import source_of
 
 HERE = Path(__file__).parent
 WAIT_S = 200
@@ -23,7 +23,7 @@ COUNT_MIN = 55
 
 
 def test_openais_own_chat_tests_pass(gateway: Gateway) -> None:
-    source = openai_source()
+    source = source_of("openai")
     assert source.exists(), "openai's tests are not here; scripts/install --dev fetches them"
     own = {name: value for name, value in environment().items() if not name.startswith("OPENAI_")}
     paths = [HERE, source, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
