@@ -25,6 +25,8 @@ COVERAGE = ("--cov=remembrancer", "--cov-branch", "--cov-report=")
 """Options of pytest; each tier writes a file of its own, which are then combined."""
 PASSED, FOUND_NOTHING = 0, 5
 """Exit codes of pytest that are no failure."""
+INTERRUPTED = 130
+"""Exit code after Ctrl+C, which every pytest hears as well and ends by."""
 AT_ONCE = min(os.cpu_count() or 1, 4)
 """How many tiers run beside each other; a process for each keeps every core busy to the end, where
 two processes for one tier would both import and collect all of it and then wait for each other."""
@@ -66,7 +68,13 @@ TIERS = (
     Tier("edge", "the Worker's own modules on stand-in bindings", 10),
     Tier("pyodide", "the Worker's code in Pyodide, on real D1 and KV", 180, workers=1, is_far=True),
     Tier("budgets", "round trips, rows read and rows written, counted", 60),
-    Tier("deploy", "the deploy command and wrangler, on a stand-in account", 240, is_far=True),
+    Tier(
+        "deploy",
+        "the deploy command and wrangler, on a stand-in account",
+        390,
+        workers_beside=2,
+        is_far=True,
+    ),
     Tier("mcp", "official clients, conformance suite and Inspector against a real server", 90),
     Tier("chat", "real chat clients against a real server over a scripted upstream", 60),
     Tier("browser", "the panel in a real browser, as its user has it", 120, is_far=True),
@@ -252,4 +260,7 @@ def split_options(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
 from tests.cli.running import Program
 
 from remembrancer.app.settings import FIELDS
+from remembrancer.local import embedder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_encoder() -> Iterator[None]:
+    """One encoder for all commands of this process: each would load its weights for a second."""
+    load = cache(partial(embedder._load, None))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(embedder, "_load", lambda _=None: load())
+        yield
 
 
 @pytest.fixture
