@@ -26,6 +26,8 @@ LOCK = ROOT / "requirements-edge.lock"
 """Exact versions and hashes, held to those of the local side by `scripts/lock`."""
 MODULES = ROOT / "python_modules"
 """Where the platform's tools look for packages."""
+PYLOCK = ROOT / "pylock.toml"
+"""Where the platform's own tool, pywrangler, keeps the versions that it resolved; untracked."""
 MARK = "pyvenv.cfg"
 """The last file that is made in a folder; the platform's tool makes it, too."""
 TEST_LOCK = ROOT / "requirements-dev.lock"
@@ -72,6 +74,22 @@ def refresh(folder: Path, requirements: str) -> None:
     stamp.write_text(requirements)
 
 
+def pin(requirements: str, path: Path) -> None:
+    """Names the locked versions in the file that the platform's own tool keeps its versions in.
+
+    It resolves by itself, and takes what it finds there for settled: so it vendors the same.
+    """
+    pins = re.findall(r"^([a-z0-9._-]+)==([^ ;\\]+)", requirements, re.MULTILINE)
+    held = path.read_text(encoding="utf-8") if path.exists() else ""
+    if all(f'name = "{name}"\nversion = "{version}"\n' in held for name, version in pins):
+        return
+    packages = (
+        f'\n[[packages]]\nname = "{name}"\nversion = "{version}"\n' for name, version in pins
+    )
+    text = 'lock-version = "1.0"\ncreated-by = "scripts/vendor"\n' + "".join(packages)
+    path.write_text(text, encoding="utf-8")
+
+
 def test_requirements() -> str:
     """The part of the development lock that tests on the edge's Python need."""
     entries = re.split(r"^(?=[a-z])", TEST_LOCK.read_text(encoding="utf-8"), flags=re.MULTILINE)
@@ -105,7 +123,9 @@ def main(arguments: Sequence[str]) -> int:
     )
     chosen = parser.parse_args(arguments)
     try:
-        refresh(MODULES, LOCK.read_text(encoding="utf-8"))
+        requirements = LOCK.read_text(encoding="utf-8")
+        refresh(MODULES, requirements)
+        pin(requirements, PYLOCK)
         if chosen.dev:
             refresh(TEST_MODULES, test_requirements())
             return 0

@@ -11,6 +11,8 @@ PINNED = re.compile(r"uses: [\w./-]+@[0-9a-f]{40} # v\d[\w.]*$")
 """An action at a full commit hash, with its version beside it for the reader."""
 SCRIPT = re.compile(r"run: (?:scripts/\w+|\$\{\{ needs\.)")
 """A step of our own: one of the scripts, or the one word that sums up a matrix."""
+CALLED = re.compile(r"run: (scripts/[\w-]+)")
+"""The script that a step calls."""
 JOB = re.compile(r"^  \w[\w-]*:$", re.MULTILINE)
 """The head of a job (two spaces deep, below `jobs:`)."""
 REQUIRED = ("permissions:\n  contents: read\n", "cancel-in-progress: true\n")
@@ -26,6 +28,9 @@ def check(tree: Tree) -> Iterator[Problem]:
                 yield Problem(name, number, "pin the action by commit hash, version in a comment")
             if "run: " in line and not SCRIPT.search(line):
                 yield Problem(name, number, "a workflow only calls scripts")
+            called = CALLED.search(line)
+            if called and called[1] not in tree.files:
+                yield Problem(name, number, f"there is no {called[1]}")
         for required in REQUIRED:
             if required not in text:
                 yield Problem(name, 1, f"must say {required.strip()!r}")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deploying.resources import TABLE, Resource, choose_name, choose_worker_name
+from deploying.resources import TABLE, Resource, choose_names, choose_worker_name
 from deploying.upload_folder import make_folder, write_configuration
 from deploying.words import KINDS, Speech, Stop
 from deploying.wrangler import Wrangler
@@ -61,6 +61,11 @@ class Deployment:
         """What a resource is called in the run's language."""
         return self.speech.pick(KINDS[resource.kind])
 
+    @property
+    def resources(self) -> list[Resource]:
+        """Those that this deployment has, in the order in which they are made."""
+        return [each for each in TABLE if each.kind in self.names]
+
     def read_project(self) -> None:
         """Reads the tracked configuration and settles every name. *Raises:* Stop."""
         try:
@@ -70,13 +75,13 @@ class Deployment:
             raise Stop("no_project", reason=error) from error
         default = str(self.configuration["name"])
         self.worker = choose_worker_name(self.environment, default)
-        self.names = {each.kind: choose_name(each, self.environment, default) for each in TABLE}
+        self.names = choose_names(self.environment, default)
 
     def generate(self) -> dict[str, Any]:
         """The configuration with this account's names and ids; everything else is as tracked."""
         made = dict(self.configuration)
         made["name"] = self.worker
-        for resource in TABLE:
+        for resource in self.resources:
             resource.bind(made, self.names[resource.kind], self.ids.get(resource.kind))
         if "routes" not in made and "route" not in made:
             made.setdefault("workers_dev", True)

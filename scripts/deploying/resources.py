@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,19 +49,28 @@ class Resource(ABC):
     permission: str
     suffix: str = ""
     """What its default name has after the Worker's."""
+    is_optional: bool = False
+    """Whether it is only there when its variable names it, or the deployed Worker has it."""
 
     @abstractmethod
     def look(self, wrangler: Wrangler, name: str) -> str | None:
         """Its id, or its name where it has none; None when it is not there. *Raises:* Stop."""
 
     @abstractmethod
-    def make(self, wrangler: Wrangler, name: str) -> None:
-        """Makes it. *Raises:* Stop."""
+    def make(self, wrangler: Wrangler, name: str) -> str | None:
+        """Makes it; answers as `look`, None when only looking tells the id. *Raises:* Stop."""
 
-    def missing(self, wrangler: Wrangler, name: str) -> list[tuple[str, ...]]:
-        """wrangler's commands for what an existing one still needs. *Raises:* Stop."""
-        del wrangler, name
+    def missing(
+        self, wrangler: Wrangler, name: str, *, is_new: bool = False
+    ) -> list[tuple[str, ...]]:
+        """wrangler's commands for what it still needs; a new one needs all. *Raises:* Stop."""
+        del wrangler, name, is_new
         return []
+
+    def bound_name(self, bindings: Sequence[Mapping[str, object]]) -> str | None:
+        """The name of the one that a deployed Worker has; None without."""
+        del bindings
+        return None
 
     @abstractmethod
     def bind(self, made: Configuration, name: str, id_: str | None) -> None:
@@ -95,8 +104,9 @@ class Listed(Resource):
                 return str(entry[self.listed_id_key])
         return None
 
-    def make(self, wrangler: Wrangler, name: str) -> None:
+    def make(self, wrangler: Wrangler, name: str) -> str | None:
         wrangler.must(*self.creation, name, permission=self.permission)
+        return None
 
     def bind(self, made: Configuration, name: str, id_: str | None) -> None:
         bindings = [dict(each) for each in made.get(self.table, ())]
@@ -114,7 +124,10 @@ class Index(Resource):
     """A Vectorize index: of the right size, with an index for whatever queries filter by."""
 
     binding: str
-    dimensions: int
+    dimensions: int | None
+    """How many it has unless the environment says so; None when only that can say it."""
+    size_variable: str
+    """The setting that says it."""
     metric: str
     filtered_by: tuple[str, ...]
     """Properties of a vector that need an index before the first vector is written."""
@@ -128,7 +141,7 @@ class Index(Resource):
         return None
 
     def _check(self, wrangler: Wrangler, name: str, found: Mapping[str, object]) -> None:
-        wanted = size_of(self, wrangler.environment)
+        wanted = size_of(self, wrangler.environment) or found.get("dimensions")
         if (found.get("dimensions"), found.get("metric")) != (wanted, self.metric):
             raise Stop(
                 "other_index",
@@ -138,13 +151,19 @@ class Index(Resource):
                 variable=self.variable,
             )
 
-    def make(self, wrangler: Wrangler, name: str) -> None:
-        size = ("--dimensions", str(size_of(self, wrangler.environment)), "--metric", self.metric)
+    def make(self, wrangler: Wrangler, name: str) -> str:
+        wanted = size_of(self, wrangler.environment)
+        if wanted is None:
+            raise Stop("next_size", name=name, variable=self.size_variable)
+        size = ("--dimensions", str(wanted), "--metric", self.metric)
         wrangler.must("vectorize", "create", name, *size, permission=self.permission)
+        return name
 
-    def missing(self, wrangler: Wrangler, name: str) -> list[tuple[str, ...]]:
+    def missing(
+        self, wrangler: Wrangler, name: str, *, is_new: bool = False
+    ) -> list[tuple[str, ...]]:
         command = ("vectorize", "list-metadata-index", name, "--json")
-        listing = wrangler.read(*command, permission=self.permission)
+        listing = [] if is_new else wrangler.read(*command, permission=self.permission)
         entries = listing if isinstance(listing, list) else []
         there = {entry.get("propertyName") for entry in entries}
         return [
@@ -156,12 +175,13 @@ class Index(Resource):
             if each not in there
         ]
 
+    def bound_name(self, bindings: Sequence[Mapping[str, object]]) -> str | None:
+        return _found(bindings, self.binding, "index_name")
+
     def bind(self, made: Configuration, name: str, id_: str | None) -> None:
         del id_
-        made["vectorize"] = [
-            {**each, "index_name": name} if each["binding"] == self.binding else dict(each)
-            for each in made.get("vectorize", ())
-        ]
+        others = [each for each in made.get("vectorize", ()) if each["binding"] != self.binding]
+        made["vectorize"] = [*others, {"binding": self.binding, "index_name": name}]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,8 +198,9 @@ class Queue(Resource):
             return None
         raise explain(outcome, self.permission)
 
-    def make(self, wrangler: Wrangler, name: str) -> None:
+    def make(self, wrangler: Wrangler, name: str) -> str:
         wrangler.must("queues", "create", name, permission=self.permission)
+        return name
 
     def bind(self, made: Configuration, name: str, id_: str | None) -> None:
         del id_
@@ -191,16 +212,50 @@ class Queue(Resource):
         made["queues"] = queues
 
 
-DIMENSIONS_VARIABLE = "EMBEDDING_DIMENSIONS"
-"""The setting of another model's dimensions; the index must have as many."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bucket(Resource):
+    """An R2 bucket, which wrangler.toml names only in a comment: the account must have R2."""
+
+    binding: str
+
+    def look(self, wrangler: Wrangler, name: str) -> str | None:
+        # wrangler's list ends with its first page, and what it tells of one asks for more rights.
+        outcome = wrangler.run("r2", "bucket", "dev-url", "get", name)
+        if outcome.code == 0:
+            return name
+        if NO_BUCKET.search(outcome.text):
+            return None
+        raise explain(outcome, self.permission)
+
+    def make(self, wrangler: Wrangler, name: str) -> str:
+        wrangler.must("r2", "bucket", "create", name, permission=self.permission)
+        return name
+
+    def bound_name(self, bindings: Sequence[Mapping[str, object]]) -> str | None:
+        return _found(bindings, self.binding, "bucket_name")
+
+    def bind(self, made: Configuration, name: str, id_: str | None) -> None:
+        del id_
+        made["r2_buckets"] = [{"binding": self.binding, "bucket_name": name}]
+
+
 NO_QUEUE = re.compile(r'Queue "[^"]*" does not exist')
 """How wrangler says that there is no such queue."""
+NO_BUCKET = re.compile(r"\[code: 10006\]")
+"""How the API says that there is no such bucket."""
+NONE = "none"
+"""What an optional resource's variable says so that a deployed Worker loses it."""
 
 
-def size_of(index: Index, environment: Mapping[str, str]) -> int:
-    """How many dimensions the index has to have."""
-    given = environment.get(DIMENSIONS_VARIABLE, "")
+def size_of(index: Index, environment: Mapping[str, str]) -> int | None:
+    """How many dimensions the index has to have; None when nothing says it."""
+    given = environment.get(index.size_variable, "")
     return int(given) if given.isdigit() else index.dimensions
+
+
+def _found(bindings: Sequence[Mapping[str, object]], binding: str, name_key: str) -> str | None:
+    found = (each.get(name_key) for each in bindings if each.get("name") == binding)
+    return next((str(name) for name in found if name), None)
 
 
 DATABASE = Listed(
@@ -237,8 +292,28 @@ TABLE: tuple[Resource, ...] = (
         permission="Account > Vectorize > Edit",
         binding="VECTORS",
         dimensions=768,
+        size_variable="EMBEDDING_DIMENSIONS",
         metric="cosine",
         filtered_by=("kind", "project"),
+    ),
+    # While the vectors move to another model; the two have different sizes as a rule.
+    Index(
+        kind="VectorizeNext",
+        variable="VECTORIZE_INDEX_NAME_NEXT",
+        permission="Account > Vectorize > Edit",
+        is_optional=True,
+        binding="VECTORS_NEXT",
+        dimensions=None,
+        size_variable="EMBEDDING_DIMENSIONS_NEXT",
+        metric="cosine",
+        filtered_by=("kind", "project"),
+    ),
+    Bucket(
+        kind="R2",
+        variable="REMEMBRANCER_R2_NAME",
+        permission="Account > Workers R2 Storage > Edit",
+        is_optional=True,
+        binding="ARTIFACTS",
     ),
     # The one that failed messages go to comes first: the other's consumer names it.
     Queue(
@@ -276,7 +351,17 @@ def choose_worker_name(environment: Mapping[str, str], default: str) -> str:
     return check_name(default, WORKER_VARIABLE)
 
 
-def choose_name(resource: Resource, environment: Mapping[str, str], default: str) -> str:
-    """A resource's name: that of the environment, or the default."""
-    chosen = environment.get(resource.variable) or f"{default}{resource.suffix}"
-    return check_name(chosen, resource.variable)
+def choose_names(environment: Mapping[str, str], default: str) -> dict[str, str]:
+    """The name of each resource by its kind: that of the environment, or the default.
+
+    *Raises:* Stop. Optional ones have none unless the environment names them.
+    """
+    names: dict[str, str] = {}
+    for resource in TABLE:
+        given = environment.get(resource.variable)
+        if resource.is_optional and given in (None, NONE):
+            continue
+        names[resource.kind] = check_name(given or f"{default}{resource.suffix}", resource.variable)
+    if names.get("VectorizeNext") == names["Vectorize"]:
+        raise Stop("same_index", name=names["Vectorize"])
+    return names

@@ -41,6 +41,8 @@ REPLACE_VARIABLE = "REMEMBRANCER_TAKE_OVER"
 """Holds the name of a Worker that may be replaced although it is bound to something else."""
 ADDRESS_VARIABLE = "REMEMBRANCER_ADDRESS"
 """The Worker's address when it is not the one that wrangler names, such as an own domain."""
+PANEL = Path("admin") / "dist"
+"""The panel's files, from the project's root."""
 CREDENTIALS = ("CLOUDFLARE_API_TOKEN", "CLOUDFLARE_API_KEY")
 """Variables by which wrangler logs in without a browser."""
 LOOKUP_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
@@ -52,7 +54,7 @@ Step = Callable[[Deployment], None]
 def read_project(run: Deployment) -> None:
     """Names and bindings, from wrangler.toml and the environment."""
     run.read_project()
-    resources = ", ".join(f"{run.kind(each)} {run.names[each.kind]!r}" for each in TABLE)
+    resources = ", ".join(f"{run.kind(each)} {run.names[each.kind]!r}" for each in run.resources)
     run.tell("names", worker=run.worker, resources=resources)
 
 
@@ -100,7 +102,7 @@ def survey(run: Deployment) -> None:
     if not run.is_online:
         run.tell("survey_later")
         return
-    for resource in TABLE:
+    for resource in run.resources:
         _look_up(run, resource)
     _check_database(run)
     bindings = _worker_bindings(run)
@@ -109,6 +111,7 @@ def survey(run: Deployment) -> None:
         return
     _check_worker(run, bindings)
     run.tell("worker_there", worker=run.worker)
+    _keep_bound(run, bindings)
 
 
 def _look_up(run: Deployment, resource: Resource) -> None:
@@ -186,28 +189,41 @@ def _check_worker(run: Deployment, bindings: list[dict[str, Any]]) -> None:
         raise Stop("worker_taken", worker=run.worker, bindings=", ".join(holders[:SHOWN_MAX]))
 
 
+def _keep_bound(run: Deployment, bindings: list[dict[str, Any]]) -> None:
+    """What the Worker has beyond the usual stays bound: it holds texts, or answers searches."""
+    for resource in TABLE:
+        name = resource.bound_name(bindings)
+        if resource.kind in run.names or resource.variable in run.environment or name is None:
+            continue
+        run.names[resource.kind] = name
+        run.tell("kept", kind=run.kind(resource), name=name, variable=resource.variable)
+        _look_up(run, resource)
+
+
 def create_resources(run: Deployment) -> None:
     """Every resource of the table that is not there."""
-    for resource in TABLE:
+    for resource in run.resources:
         name, kind = run.names[resource.kind], run.kind(resource)
         if resource.kind in run.ids:
             run.tell("found", kind=kind, name=name)
         elif run.is_dry:
             run.tell("would_create" if run.is_online else "would_ensure", kind=kind, name=name)
         else:
-            resource.make(run.wrangler, name)
+            found = resource.make(run.wrangler, name)
             run.tell("created", kind=kind, name=name)
-            found = resource.look(run.wrangler, name)
+            found = found or resource.look(run.wrangler, name)
             if found is None:
                 raise Stop("gone", kind=resource.kind, name=name)
             run.ids[resource.kind] = found
+            _complete(run, resource, is_new=True)
+            continue
         if resource.kind in run.ids:
             _complete(run, resource)
 
 
-def _complete(run: Deployment, resource: Resource) -> None:
+def _complete(run: Deployment, resource: Resource, *, is_new: bool = False) -> None:
     """What the resource still needs before anything is written into it."""
-    for command in resource.missing(run.wrangler, run.names[resource.kind]):
+    for command in resource.missing(run.wrangler, run.names[resource.kind], is_new=is_new):
         if run.is_dry:
             run.tell_command("wrangler", *command)
         else:
@@ -226,6 +242,15 @@ def vendor_packages(run: Deployment) -> None:
         run.tell_command(*command)
     elif subprocess.run(command, cwd=run.root, env=run.environment, check=False).returncode != 0:
         raise Stop("vendor")
+
+
+def build_panel(run: Deployment) -> None:
+    """admin/dist, the panel's files."""
+    command = ("bash", "scripts/install", "--panel")
+    if run.is_dry:
+        run.tell_command(*command)
+    elif subprocess.run(command, cwd=run.root, env=run.environment, check=False).returncode != 0:
+        raise Stop("panel")
 
 
 def migrate(run: Deployment) -> None:
@@ -260,7 +285,8 @@ def upload(run: Deployment) -> None:
 
 def _show_upload(run: Deployment) -> None:
     """Builds the upload without sending it, when the packages are there."""
-    if (run.root / MODULES).is_dir() and run.wrangler.program.exists():
+    parts = (run.root / MODULES, run.root / PANEL, run.wrangler.program)
+    if all(part.exists() for part in parts):
         run.tell("already_vendored")
         outcome = run.wrangler.must(
             "deploy", "--dry-run", "--config", GENERATED, permission=WORKER_PERMISSION
@@ -339,6 +365,7 @@ STEPS: dict[str, Step] = {
     "survey": survey,
     "resources": create_resources,
     "packages": vendor_packages,
+    "panel": build_panel,
     "folder": fill_folder,
     "migrations": migrate,
     "upload": upload,

@@ -13,6 +13,7 @@ STEPS: dict[str, Words] = {
     "survey": ("Look at what is there already", "查看账号里已有的资源"),
     "resources": ("Create what is missing", "创建缺少的资源"),
     "packages": ("Vendor the Worker's packages", "准备 Worker 所需的 Python 包"),
+    "panel": ("Build the panel", "构建管理面板"),
     "folder": ("Gather what is uploaded", "整理要上传的文件"),
     "migrations": ("Migrate the database", "升级数据库结构"),
     "upload": ("Upload the Worker", "上传 Worker"),
@@ -52,6 +53,10 @@ NOTES: dict[str, Words] = {
         "已有 Worker {worker!r}，将更新它。",
     ),
     "found": ("{kind} {name!r} is there.", "{kind} {name!r} 已存在。"),
+    "kept": (
+        "The Worker's {kind} {name!r} stays bound; {variable}=none would take it off.",
+        "Worker 现有的{kind} {name!r} 保持绑定；设置 {variable}=none 才会解除。",
+    ),
     "created": ("{kind} {name!r} created.", "已创建 {kind} {name!r}。"),
     "would_create": (
         "Would create the {kind} {name!r}.",
@@ -67,8 +72,8 @@ NOTES: dict[str, Words] = {
     ),
     "would_run": ("Would run: {command}", "将执行：{command}"),
     "already_vendored": (
-        "python_modules is there; what would be uploaded:",
-        "python_modules 已存在；将上传的内容：",
+        "python_modules and the panel are there; what would be uploaded:",
+        "python_modules 与管理面板都已就绪；将上传的内容：",
     ),
     "key_set": ("CHATBOX_API_KEY is set.", "CHATBOX_API_KEY 已设置。"),
     "key_plain": (
@@ -248,6 +253,31 @@ STOPS: dict[str, Words] = {
         "scripts/vendor failed; its reason is above.",
         "scripts/vendor 失败，原因见上面的输出。",
     ),
+    "panel": (
+        "The panel could not be built; the reason is above. It takes `npm ci` in the root first.",
+        "管理面板没有构建成功，原因见上面的输出。请先在项目根目录执行 `npm ci`。",
+    ),
+    "no_r2": (
+        (
+            "The account has no R2 yet, which asks for a card even where it is free: open R2 in "
+            "the dashboard once, or leave REMEMBRANCER_R2_NAME out; long texts then stay in D1."
+        ),
+        (
+            "账号还没有开通 R2（即使在免费额度内也要绑卡）：请在控制台打开一次 R2；"
+            "或者不要设置 REMEMBRANCER_R2_NAME，长文本就留在 D1。"
+        ),
+    ),
+    "next_size": (
+        (
+            "How many dimensions has the next model? Set {variable}; the index {name!r} is made "
+            "with as many and cannot be changed later."
+        ),
+        "下一个模型的向量是多少维？请设置 {variable}；索引 {name!r} 按它创建，之后不能再改。",
+    ),
+    "same_index": (
+        "VECTORIZE_INDEX_NAME_NEXT names the index that answers now, {name!r}; name another one.",
+        "VECTORIZE_INDEX_NAME_NEXT 写的是正在使用的索引 {name!r}；请换一个名字。",
+    ),
     "no_address": (
         "wrangler uploaded the Worker but named no address; set REMEMBRANCER_ADDRESS to yours.",
         "Worker 已上传，但 wrangler 没有给出地址；请把 REMEMBRANCER_ADDRESS 设为你的地址。",
@@ -272,6 +302,8 @@ KINDS: dict[str, Words] = {
     "D1": ("D1 database", "D1 数据库"),
     "KV": ("KV namespace", "KV 命名空间"),
     "Vectorize": ("Vectorize index", "Vectorize 索引"),
+    "VectorizeNext": ("Vectorize index of the next model", "下一个模型的 Vectorize 索引"),
+    "R2": ("R2 bucket", "R2 存储桶"),
     "DLQ": ("dead-letter queue", "死信队列"),
     "Queue": ("queue", "队列"),
 }

@@ -22,6 +22,8 @@ OFFLINE = re.compile(
 """How Node says that nobody answered."""
 NO_SUBDOMAIN = re.compile(r"register a workers\.dev subdomain")
 """How wrangler says that the account has no address yet."""
+NO_R2 = re.compile(r"\[code: 10042\]|enable R2")
+"""How the API says that the account has no R2."""
 NO_WORKER = re.compile(r"\[code: (?:10007|10090)\]|has no deployments|does not exist")
 """How the API says that there is no such Worker, or nothing uploaded to it."""
 EXPLANATION_LINES_MAX = 12
@@ -104,6 +106,8 @@ def explain(outcome: Outcome, permission: str) -> Stop:
     """Why a command failed."""
     if NO_SUBDOMAIN.search(outcome.text):
         return Stop("subdomain")
+    if NO_R2.search(outcome.text):
+        return Stop("no_r2")
     if DENIED.search(outcome.text):
         return Stop("permission", permission=permission)
     if OFFLINE.search(outcome.text):

@@ -51,7 +51,8 @@ jobs:
 
 def workflow(old: str = "", new: str = "") -> dict[str, str]:
     """A sound workflow with one passage replaced."""
-    return {".github/workflows/check.yml": WORKFLOW.replace(old, new) if old else WORKFLOW}
+    text = WORKFLOW.replace(old, new) if old else WORKFLOW
+    return {".github/workflows/check.yml": text, "scripts/check": ""}
 
 
 GOOD: list[tuple[str, Checker, dict[str, str]]] = [
@@ -165,6 +166,7 @@ BAD: list[tuple[str, Checker, dict[str, str], str]] = [
         "commit hash",
     ),
     ("own-commands", workflows.check, workflow("scripts/check", "pip install ."), "calls scripts"),
+    ("no-script", workflows.check, workflow("scripts/check", "scripts/chek"), "no scripts/chek"),
     ("rights", workflows.check, workflow("contents: read", "contents: write"), "contents: read"),
     ("no-time-limit", workflows.check, workflow("    timeout-minutes: 10\n"), "timeout-minutes"),
     ("old-runs", workflows.check, workflow("in-progress: true", "in-progress: false"), "must say"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import vendoring
@@ -29,3 +30,17 @@ def test_upload_holds_our_modules_and_no_bytecode() -> None:
     names = [path.relative_to(vendoring.ROOT).as_posix() for path in vendoring.uploaded()]
     assert "src/remembrancer/core/errors.py" in names
     assert not [name for name in names if name.endswith(".pyc")]
+
+
+def test_tool_of_the_platform_is_told_the_locked_versions(tmp_path: Path) -> None:
+    path = tmp_path / "pylock.toml"
+    requirements = vendoring.LOCK.read_text(encoding="utf-8")
+    path.write_text("what it resolved by itself")
+    vendoring.pin(requirements, path)
+    held = tomllib.loads(path.read_text(encoding="utf-8"))
+    assert held["lock-version"] == "1.0"
+    assert {each["name"]: each["version"] for each in held["packages"]} == _versions(vendoring.LOCK)
+    # What it adds to the same versions stays.
+    path.write_text(path.read_text() + "# more\n")
+    vendoring.pin(requirements, path)
+    assert path.read_text().endswith("# more\n")

@@ -7,6 +7,7 @@ is remembered in `unknown`, so that a test notices what a newer wrangler asks fo
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import sqlite3
@@ -22,6 +23,8 @@ from tests.deploy.multipart import Upload, read_upload
 
 ACCOUNT = "0123456789abcdef0123456789abcdef"
 """The account's id."""
+SESSION = "session-of-an-upload"
+"""What the platform hands out for the upload of static assets, in place of the token."""
 TOKEN = "token-of-the-owner"
 """The token that may do everything, except what `denied` takes away."""
 SAID_MAX = 200_000
@@ -44,6 +47,8 @@ class Worker:
     versions: list[tuple[str, list[dict[str, JSON]]]] = field(default_factory=list)
     uploads: list[Upload] = field(default_factory=list)
     secrets: dict[str, str] = field(default_factory=dict)
+    files: dict[str, bytes] = field(default_factory=dict)
+    """Its static assets by path."""
     is_public: bool = False
     tag: str = field(default_factory=lambda: uuid.uuid4().hex)
 
@@ -86,6 +91,12 @@ class Cloud:
     """Properties with a metadata index, by index."""
     queues: dict[str, list[dict[str, JSON]]] = field(default_factory=dict)
     """Consumers of queues by name."""
+    buckets: list[str] | None = field(default_factory=list)
+    """Names of R2's buckets; None while the account has no R2."""
+    assets: dict[str, bytes] = field(default_factory=dict)
+    """Static assets by the hash that wrangler names them by."""
+    manifests: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Path → hash of what was asked to be uploaded last, by Worker."""
     crons: dict[str, list[str]] = field(default_factory=dict)
     """Schedules by Worker."""
     accounts: dict[str, str] = field(default_factory=lambda: {ACCOUNT: "Mine"})
@@ -154,6 +165,10 @@ class Api:
             ("POST", account + r"/queues", self._create_queue),
             ("POST", account + r"/queues/([\w-]+)/consumers", self._add_consumer),
             ("PUT", account + r"/queues/([\w-]+)/consumers/([\w-]+)", self._change_consumer),
+            ("POST", account + r"/r2/buckets", self._create_bucket),
+            ("GET", account + r"/r2/buckets/([\w-]+)/domains/managed", self._bucket),
+            ("POST", script + r"/assets-upload-session", self._begin_assets),
+            ("POST", account + r"/workers/assets/upload", self._take_assets),
             ("PUT", script + r"/schedules", self._schedule),
             ("GET", account + r"/workers/subdomain", self._subdomain),
             ("GET", account + r"/workers/services/([\w-]+)", self._service),
@@ -276,6 +291,35 @@ class Api:
         self._cloud.queues[name] = [consumer]
         return consumer
 
+    def _r2(self) -> list[str]:
+        if self._cloud.buckets is None:
+            raise Refusal(403, 10042, "Please enable R2 through the Cloudflare Dashboard.")
+        return self._cloud.buckets
+
+    def _bucket(self, _: Call, name: str) -> JSON:
+        if name not in self._r2():
+            raise Refusal(404, 10006, "The specified bucket does not exist.")
+        return {"bucketId": name, "domain": f"pub-{name}.r2.dev", "enabled": False}
+
+    def _create_bucket(self, call: Call) -> JSON:
+        name = call.data["name"]
+        if name in self._r2():
+            raise Refusal(409, 10004, "The bucket you tried to create already exists.")
+        self._r2().append(name)
+        return {"name": name, "location": "WEUR", "storage_class": "Standard"}
+
+    def _begin_assets(self, call: Call, name: str) -> JSON:
+        wanted = {path: each["hash"] for path, each in call.data["manifest"].items()}
+        self._cloud.manifests[name] = wanted
+        missing = sorted({each for each in wanted.values() if each not in self._cloud.assets})
+        return {"jwt": SESSION, "buckets": [missing] if missing else []}
+
+    def _take_assets(self, call: Call) -> JSON:
+        assert call.query == {"base64": "true"}, call.query
+        for name, content in read_upload(call.content_type, call.body).modules.items():
+            self._cloud.assets[name] = base64.b64decode(content)
+        return {"jwt": SESSION}
+
     def _schedule(self, call: Call, name: str) -> JSON:
         found = json.loads(call.body)
         self._cloud.crons[name] = [each["cron"] for each in found]
@@ -304,6 +348,10 @@ class Api:
         worker = self._cloud.workers.setdefault(name, Worker())
         version = str(uuid.uuid4())
         worker.uploads.append(upload)
+        if "assets" in upload.metadata:
+            assert upload.metadata["assets"]["jwt"] == SESSION
+            manifest = self._cloud.manifests[name]
+            worker.files = {path: self._cloud.assets[key] for path, key in manifest.items()}
         worker.versions.insert(0, (version, upload.metadata["bindings"]))
         script = {"etag": version, "handlers": ["fetch"]}
         answer = {"id": name, "deployment_id": version, "startup_time_ms": 1, **script}
@@ -404,7 +452,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200 if healthy else 500, {"status": "ok", "reasons": []} if healthy else {})
             return
         try:
-            if self.headers.get("authorization") != f"Bearer {TOKEN}":
+            is_upload = call.path.endswith("/workers/assets/upload")
+            token = SESSION if is_upload else TOKEN
+            if self.headers.get("authorization") != f"Bearer {token}":
                 raise Refusal(401, 1000, "Invalid API Token")
             with self.server.lock:
                 result, pages = self.server.api.answer(call)

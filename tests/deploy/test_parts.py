@@ -78,12 +78,13 @@ def test_empty_variables_of_a_build_form_count_as_unset() -> None:
     assert read_environment({"A": "", "B": " ", "C": "c"}) == {"C": "c"}
 
 
-def _project(folder: Path, text: str) -> Deployment:
+def _project(folder: Path, text: str, **more: str) -> Deployment:
     (folder / "wrangler.toml").write_text(text)
     environment = {
         "REMEMBRANCER_D1_NAME": "other",
         "REMEMBRANCER_DEAD_LETTERS_NAME": "lost",
         "VECTORIZE_INDEX_NAME": "memory",
+        **more,
     }
     run = Deployment(folder, environment, is_dry=False)
     run.read_project()
@@ -94,8 +95,7 @@ def _project(folder: Path, text: str) -> Deployment:
 def test_configuration_of_the_upload_has_names_ids_and_paths_that_lead_back(
     tmp_path: Path,
 ) -> None:
-    text = (ROOT / "wrangler.toml").read_text() + '[assets]\ndirectory = "admin/dist"\n'
-    run = _project(tmp_path, text)
+    run = _project(tmp_path, (ROOT / "wrangler.toml").read_text())
     written = write_configuration(tmp_path, run.generate())
     made = json.loads((tmp_path / written).read_text())
     database = made["d1_databases"][0]
@@ -108,8 +108,29 @@ def test_configuration_of_the_upload_has_names_ids_and_paths_that_lead_back(
     assert (consumer["queue"], consumer["dead_letter_queue"]) == ("remembrancer-jobs", "lost")
     assert made["ai"] == {"binding": "AI"}
     assert made["assets"]["directory"] == "../../admin/dist"
+    assert made["assets"]["run_worker_first"] is True
+    assert "r2_buckets" not in made
     assert made["keep_vars"] is True
     assert (made["workers_dev"], made["preview_urls"]) == (True, False)
+
+
+def test_configuration_binds_what_is_optional_when_it_is_named(tmp_path: Path) -> None:
+    text = (ROOT / "wrangler.toml").read_text()
+    more = {"REMEMBRANCER_R2_NAME": "long-texts", "VECTORIZE_INDEX_NAME_NEXT": "memory-bge"}
+    made = _project(tmp_path, text, **more).generate()
+    assert made["r2_buckets"] == [{"binding": "ARTIFACTS", "bucket_name": "long-texts"}]
+    assert made["vectorize"] == [
+        {"binding": "VECTORS", "index_name": "memory"},
+        {"binding": "VECTORS_NEXT", "index_name": "memory-bge"},
+    ]
+    without = _project(tmp_path, text, **dict.fromkeys(more, "none")).generate()
+    assert "r2_buckets" not in without and len(without["vectorize"]) == 1
+
+
+def test_next_index_must_be_another_one(tmp_path: Path) -> None:
+    text = (ROOT / "wrangler.toml").read_text()
+    with pytest.raises(Stop, match="VECTORIZE_INDEX_NAME_NEXT"):
+        _project(tmp_path, text, VECTORIZE_INDEX_NAME_NEXT="memory")
 
 
 def test_configuration_with_routes_of_its_own_leaves_workers_dev_to_wrangler(
@@ -149,6 +170,7 @@ def test_folder_is_made_anew_without_what_runs_on_one_machine_only(tmp_path: Pat
             "subdomain",
             id="subdomain",
         ),
+        pytest.param("Please enable R2 through the Dashboard. [code: 10042]", "no_r2", id="r2"),
         pytest.param("something else", "failed", id="other"),
     ],
 )
