@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final, Literal
 
@@ -20,6 +21,12 @@ TOKEN_CHARS_MAX: Final = 64
 
 JOINED_PARTS_MAX: Final = 6
 """Parts of a compound up to which it is also kept whole. Our choice: a version, a path, a name."""
+
+KNOWN_WORDS: Final = 4_096
+"""Words whose parts are kept, the last ones: texts are made of the same few. Our choice; 2 MB."""
+
+KNOWN_CHARS_MAX: Final = 40
+"""Characters of such a word. Our choice: what is longer hardly comes again."""
 
 Role = Literal["word", "whole", "part", "number"]
 """What a token is inside its piece: a plain word, a compound kept whole, a part of it, digits."""
@@ -93,7 +100,7 @@ def pieces_of(text: str) -> Iterator[Piece]:
     classes = classes_of(text)
     found = list(_PIECE.finditer(classes))
     compounds = {
-        match.start(): _compound(text[match.start() : match.end()], match.group())
+        match.start(): _compound_of(text[match.start() : match.end()], match.group())
         for match in found
         if match.lastgroup == "compound"
     }
@@ -130,6 +137,17 @@ def _glues(token: Token, units: tuple[str, ...]) -> bool:
 def _edge(compound: Compound, index: int) -> str:
     whole = compound.tokens[0]
     return (whole if whole.role == "whole" else compound.tokens[index]).text
+
+
+def _compound_of(text: str, classes: str) -> Compound:
+    return (
+        _known_compound(text, classes) if len(text) <= KNOWN_CHARS_MAX else _compound(text, classes)
+    )
+
+
+@lru_cache(maxsize=KNOWN_WORDS)
+def _known_compound(text: str, classes: str) -> Compound:
+    return _compound(text, classes)
 
 
 def _compound(text: str, classes: str) -> Compound:

@@ -143,6 +143,8 @@ def other_forms(term: str) -> list[str]:
     *Shape:* at most `FORMS_MAX`, the likelier first, none of them the term itself; empty for most
     terms that are not Chinese.
     """
+    if term.isascii():
+        return []
     plain = simplified(term)
     if len(plain) > _CHARS_MAX or (plain == term and not any(map(_traditional, term))):
         return []
