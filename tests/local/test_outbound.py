@@ -198,3 +198,19 @@ async def test_workers_ai_without_an_account_is_a_sentence() -> None:
         with pytest.raises(InvalidInput, match="not set up") as caught:
             await one.send(OutboundRequest("POST", WORKERS_AI + "@cf/x"))
     assert "CLOUDFLARE_ACCOUNT_ID" in str(caught.value.hint)
+
+
+async def test_cookie_of_one_answer_is_not_sent_with_another_question() -> None:
+    seen: list[bytes] = []
+
+    async def talk(request: bytes, writer: asyncio.StreamWriter) -> None:
+        seen.append(request.lower())
+        writer.write(whole("200 OK", b"{}", "set-cookie: session=one", "connection: close"))
+
+    async with server(talk) as url, outbound() as one:
+        for _ in range(2):
+            answer = await one.send(OutboundRequest("POST", url, (("accept", "a/b"),), b"{}"))
+            await read(answer.chunks())
+    assert len(seen) == 2
+    assert all(b"cookie" not in request for request in seen)
+    assert all(request.count(b"accept: ") == 1 for request in seen)

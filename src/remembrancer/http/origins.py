@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -59,7 +60,11 @@ EXPOSED_HEADERS: Final = (
 )
 """Response headers that a page may read."""
 
+HOSTS_KEPT: Final = 256
+"""Hosts that were looked at, the last ones. Our choice: a server has few, each request has two."""
 
+
+@lru_cache(maxsize=HOSTS_KEPT)
 def is_loopback(host: str | None) -> bool:
     """Tell whether a host name or address is this machine's own."""
     if not host:

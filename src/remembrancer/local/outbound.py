@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from remembrancer.core.errors import InvalidInput, TimedOut, UpstreamFailed
@@ -32,6 +33,21 @@ _HOP_HEADERS: Final = frozenset(
     " transfer-encoding upgrade".split()
 )
 """Headers of one connection, and of a coding that is undone here."""
+
+
+_OWN: Final = (
+    ("user-agent", "remembrancer"),
+    ("connection", "keep-alive"),
+    # Bytes are passed on as they come, and read along: no coding in between.
+    ("accept-encoding", "identity"),
+)
+"""Headers of every request."""
+
+_TIMEOUT: Final = {"connect": CONNECT_S, "read": None, "write": None, "pool": None}
+"""The client's own limits: the others are those of the request, and are kept here."""
+
+ADDRESSES_KEPT: Final = 64
+"""Addresses that were taken apart, the last ones. Our choice: one for each model and more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +115,14 @@ class HttpOutbound:
 
         client = self.open()
         try:
-            made = client.build_request(
+            # Made without the client's defaults: no cookie goes from one user's answer into
+            # another's question, and nothing is merged that is never set.
+            made = httpx.Request(
                 request.method,
-                request.url,
-                # Bytes are passed on as they come, and read along: no coding in between.
-                headers=[*request.headers, ("accept-encoding", "identity")],
+                _address(request.url),
+                headers=_with_own(request.headers),
                 content=request.body,
+                extensions={"timeout": _TIMEOUT},
             )
             async with asyncio.timeout(request.timeout_ms / 1_000):
                 return await client.send(made, stream=True)
@@ -131,6 +149,19 @@ class HttpOutbound:
             ) from error
 
 
+def _with_own(headers: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the headers of a request with those that all have."""
+    takes_all = () if any(name == "accept" for name, _ in headers) else (("accept", "*/*"),)
+    return [*takes_all, *headers, *_OWN]
+
+
+@lru_cache(maxsize=ADDRESSES_KEPT)
+def _address(url: str) -> httpx.URL:
+    import httpx  # noqa: PLC0415
+
+    return httpx.URL(url)
+
+
 def _place(url: httpx.URL) -> str:
     return f"{url.host}:{url.port}" if url.port else url.host
 
@@ -141,6 +172,11 @@ class HttpAnswer:
     def __init__(self, response: httpx.Response, idle_ms: int) -> None:
         self._response = response
         self._idle_ms = idle_ms
+        self._headers = [
+            (name, value)
+            for name, value in response.headers.multi_items()
+            if name not in _HOP_HEADERS
+        ]
 
     @property
     def status(self) -> int:
@@ -150,11 +186,7 @@ class HttpAnswer:
     @property
     def headers(self) -> Sequence[tuple[str, str]]:
         """Return the headers, names in lower case, without those of the connection."""
-        return [
-            (name.lower(), value)
-            for name, value in self._response.headers.multi_items()
-            if name.lower() not in _HOP_HEADERS
-        ]
+        return self._headers
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """Return the body as it comes; once."""

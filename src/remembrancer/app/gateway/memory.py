@@ -214,6 +214,8 @@ def _day(at_ms: int, zone: ZoneInfo | None = None) -> str:
 
 def _yesterday(app: App, now_ms: int, settings: Sequence[Row], pages: Sequence[Row]) -> str:
     """Return the summary of yesterday's page, in the namespace's zone; '' when there is none."""
+    if not pages:
+        return ""
     zone = zone_of(app, {**SETTINGS, **items.settings_of(settings)})
     wanted = _day(day_bounds(now_ms, zone)[0] - 1, zone)
     found = [days.page_of(row).summary for row in pages if row["label"] == wanted]
