@@ -8,10 +8,11 @@ from remembrancer.app.context.cache import FirstLevel
 from remembrancer.app.settings import Settings
 from remembrancer.app.turnstile import Turnstile
 from remembrancer.app.vectors.indexing import Indexing
+from remembrancer.core.vectors.background import Background
 from remembrancer.ports.assets import Assets
 from remembrancer.ports.blobs import BlobStore
 from remembrancer.ports.kv import KeyValue
-from remembrancer.ports.models import ChatModel, Embedder, Reranker
+from remembrancer.ports.models import ChatModel, Embedder, EmbeddingModel, Reranker
 from remembrancer.ports.outbound import Outbound
 from remembrancer.ports.queue import JobQueue
 from remembrancer.ports.runtime import Runtime
@@ -29,7 +30,9 @@ class App:
     *Shape:* what a deployment may do without is None there: `embedder` and `vectors` (then search
     is by words), `embedder_next` and `vectors_next` (but while another model's index is made),
     `reranker`, `chat`, `outbound`, `queue`, `blobs` (then long texts stay in the database) and
-    `assets` (the panel's files). `embedder` is of the model that `vectors` holds.
+    `assets` (the panel's files). `embedder` is of the model that `vectors` holds. `request_pieces`
+    bounds the pieces of a job that one request may run, None where requests have no bound;
+    `backgrounds` what the cosines of models mean, as far as they were asked.
     """
 
     sql: SqlStore
@@ -49,3 +52,5 @@ class App:
     queue: JobQueue | None = None
     blobs: BlobStore | None = None
     assets: Assets | None = None
+    request_pieces: int | None = None
+    backgrounds: dict[EmbeddingModel, Background] = field(default_factory=dict)

@@ -8,11 +8,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from remembrancer.app.state import App
 from remembrancer.core.errors import LimitExceeded, RemembrancerError, TimedOut
 from remembrancer.core.vectorcheck import EMBED_CHARS_MAX, QUERY_TOP_MAX
+from remembrancer.core.vectors.background import (
+    REFERENCE,
+    REFERENCE_MODEL,
+    Background,
+    background_of,
+    on_scale,
+    texts,
+)
 from remembrancer.core.vectors.embedding import item_of_vector
 from remembrancer.ports.models import Embedder, Vector
 from remembrancer.ports.vectors import VectorIndex, VectorScope
@@ -43,6 +51,13 @@ class Meaning:
     degraded: str | None = None
 
 
+class _Embedded(NamedTuple):
+    """A query's vector, and what cosines with it mean."""
+
+    values: Vector
+    background: Background
+
+
 async def within(work: Awaitable[T], wait_ms: int) -> T:
     """Return what the work gives. *Raises:* TimedOut after `wait_ms`, and what the work raises."""
     try:
@@ -57,9 +72,9 @@ class MeaningSearch:
     def __init__(self, app: App, text: str, *, wait_ms: int) -> None:
         self._index = app.vectors
         self._wait_ms = wait_ms
-        self._embedding: asyncio.Task[Vector | str] | None = None
+        self._embedding: asyncio.Task[_Embedded | str] | None = None
         if app.embedder is not None and app.vectors is not None:
-            self._embedding = asyncio.ensure_future(_embed(app.embedder, text, wait_ms))
+            self._embedding = asyncio.ensure_future(_embed(app, app.embedder, text, wait_ms))
 
     def give_up(self) -> None:
         """Let go of the embedding, because the words failed."""
@@ -70,28 +85,40 @@ class MeaningSearch:
         """Return what is near the query within a scope. *Promise:* never raises our errors."""
         if self._embedding is None or self._index is None:
             return Meaning(degraded="no_vectors")
-        values = await self._embedding
-        if isinstance(values, str):
-            return Meaning(degraded=values)
-        return await _query(self._index, scope, values, self._wait_ms)
+        embedded = await self._embedding
+        if isinstance(embedded, str):
+            return Meaning(degraded=embedded)
+        return await _query(self._index, scope, embedded, self._wait_ms)
 
 
-async def _embed(embedder: Embedder, text: str, wait_ms: int) -> Vector | str:
-    """Return the query's vector, or why there is none."""
+async def _embed(app: App, embedder: Embedder, text: str, wait_ms: int) -> _Embedded | str:
+    """Return the query's vector, or why there is none.
+
+    *Promise:* one call; the first one of a model in this process asks for its background as well.
+    """
+    model = embedder.model
+    background = REFERENCE if model.name == REFERENCE_MODEL else app.backgrounds.get(model)
+    asked = [text[:EMBED_CHARS_MAX], *(() if background is not None else texts())]
     try:
-        [values] = await within(embedder.embed([text[:EMBED_CHARS_MAX]]), wait_ms)
+        [values, *others] = await within(embedder.embed(asked), wait_ms)
     except LimitExceeded:
         return "embedding_quota"
     except TimedOut:
         return "embedding_timed_out"
     except RemembrancerError:
         return "embedding_failed"
-    return values
+    if background is None:
+        background = app.backgrounds[model] = background_of(others)
+    return _Embedded(values, background)
 
 
-async def _query(index: VectorIndex, scope: VectorScope, values: Vector, wait_ms: int) -> Meaning:
+async def _query(
+    index: VectorIndex, scope: VectorScope, embedded: _Embedded, wait_ms: int
+) -> Meaning:
     try:
-        matches = await within(index.query(scope, values, top=QUERY_TOP_MAX), wait_ms)
+        matches = await within(index.query(scope, embedded.values, top=QUERY_TOP_MAX), wait_ms)
     except RemembrancerError:
         return Meaning(degraded="vectors_failed")
-    return Meaning({item_of_vector(match.id): match.score for match in matches})
+    return Meaning(
+        {item_of_vector(match.id): on_scale(match.score, embedded.background) for match in matches}
+    )
