@@ -127,6 +127,31 @@ def test_run_of_one_tier_leaves_the_others_alone(
     assert capfd.readouterr().out.splitlines()[-1] == "1 passed, 0 failed, 0 skipped"
 
 
+def test_longest_tier_begins_first_and_the_summary_keeps_their_order(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun: list[str] = []
+
+    def note(tier: tiers.Tier, run: tiers.Run) -> tiers.Result:
+        begun.append(tier.name)
+        return tiers.Result(tier, tiers.Count(passed=1, left=2), seconds=4, busy_seconds=3.4)
+
+    monkeypatch.setattr(tiers, "AT_ONCE", 1)
+    monkeypatch.setattr(tiers, "run_tier", note)
+    given = [tiers.Tier(name, "", seconds) for name, seconds in (("a", 5), ("b", 60), ("c", 20))]
+    total = tiers.run_tiers(given, tiers.Run([], tmp_path))
+    assert begun == ["b", "c", "a"]
+    assert (total.passed, total.left) == (3, 6)
+    said = capsys.readouterr().out
+    assert [line.split()[0] for line in said[said.index("== summary") :].splitlines()[1:]] == [
+        "a",
+        "b",
+        "c",
+        "6",
+    ]
+    assert "1 passed, 0 failed, 0 skipped, 2 left for all  (4 s, 3 s of a core)" in said
+
+
 def test_near_run_leaves_long_tests_and_says_how_many(
     small: Callable[..., int], root: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,6 +8,7 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from threadpoolctl import threadpool_info
@@ -16,6 +17,7 @@ from remembrancer.core.errors import LimitExceeded, UpstreamFailed
 from remembrancer.core.vectorcheck import EMBED_CHARS_MAX, EMBED_TEXTS_MAX
 from remembrancer.local.blas import BLAS_THREADS
 from remembrancer.local.embedder import ENCODER, TEXTS_AT_ONCE, SentenceEncoder
+from remembrancer.local.embedder_table import TableFile
 from remembrancer.ports.models import Embedder, Vector
 from remembrancer.testing.models import FaultyEmbedder, HashingEmbedder
 
@@ -59,7 +61,7 @@ async def test_embed_gives_a_unit_vector_for_each_text_in_order(embedder: Embedd
         assert cosine(vector, alone) > 0.999
 
 
-@pytest.mark.parametrize("text", NASTY, ids=ascii)
+@pytest.mark.parametrize("text", NASTY, ids=lambda text: ascii(text[:20]))
 async def test_embed_any_text_has_a_vector(embedder: Embedder, text: str) -> None:
     [vector] = await embedder.embed([text])
     assert len(vector) == embedder.model.dims
@@ -126,6 +128,23 @@ async def test_encoder_loads_and_encodes_beside_the_loop(
     encoder.close()
     assert len(threads) == 2
     assert threading.current_thread().name not in threads
+
+
+async def test_encoder_whose_table_lies_in_a_file_says_the_same(tmp_path: Path) -> None:
+    texts = ["我的测试暗号是苹果星星-0428。", "hello 😀 world", "", "一" * 900]
+    inside = SentenceEncoder(threads=0)
+    vectors = await inside.embed(texts)
+    filed = SentenceEncoder(threads=0, folder=tmp_path)
+    assert await filed.embed(texts) == vectors
+    assert isinstance(_table_of(filed), TableFile)
+    assert list(tmp_path.iterdir()) == []  # the file has no name
+    nowhere = SentenceEncoder(threads=0, folder=tmp_path / "missing")
+    assert await nowhere.embed(texts) == vectors
+    assert not isinstance(_table_of(nowhere), TableFile)
+
+
+def _table_of(encoder: SentenceEncoder) -> object:
+    return getattr(encoder._encoder, "_model").table  # noqa: B009  # a field of the package
 
 
 async def test_encoder_lets_a_query_in_between_many_texts(
