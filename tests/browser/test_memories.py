@@ -87,6 +87,19 @@ def test_edit_shows_what_changed_and_can_be_undone_and_redone(panel: Panel) -> N
     assert show(panel, memory)["content"] == "牙医约在十二月五日下午。"
 
 
+def test_long_text_is_shown_and_edited_whole(panel: Panel) -> None:
+    text = "长文的开头。" + "中间有很多很多的话要说。" * 1_000 + "长文的结尾。"
+    memory = keep(panel, text)
+    assert memory["artifact_id"]
+    panel.go(f"#/memories/{memory['id']}")
+    expect(panel.page.locator(".said")).to_have_text(text)
+    panel.button("编辑").click()
+    expect(panel.field("内容")).to_have_value(text)
+    panel.field("内容").fill(text + "还有一句。")
+    panel.save()
+    expect(panel.page.locator(".said")).to_have_text(text + "还有一句。")
+
+
 def test_two_edits_at_once_show_both_sides(panel: Panel) -> None:
     memory = keep(panel, "周会在星期二。", importance=0.4)
     panel.expected = {409}

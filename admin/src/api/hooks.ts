@@ -112,3 +112,21 @@ export function errorOf(failure: unknown): ApiError {
   if (failure instanceof ApiError) return failure;
   return new ApiError(0, "panel_defect", String(failure), null, null);
 }
+
+/** An item with the whole of its text, when that is kept apart for its length. */
+export async function whole<T extends { content: string; artifact_id?: string | null }>(
+  item: T,
+): Promise<T> {
+  if (!item.artifact_id) return item;
+  const path = `/v1/artifacts/${encodeURIComponent(item.artifact_id)}`;
+  const { artifact } = await call<{ artifact: { text: string } }>("GET", path);
+  return { ...item, content: artifact.text };
+}
+
+/** The whole of a text that is kept apart for its length; null until it is there. */
+export function useWhole(artifactId: string | null | undefined, text: string): string | null {
+  const path = artifactId ? `/v1/artifacts/${encodeURIComponent(artifactId)}` : null;
+  const loaded = useLoad<{ artifact: { text: string } }>(path);
+  if (path === null) return text;
+  return loaded.data?.artifact.text ?? null;
+}

@@ -100,6 +100,7 @@ export interface Item extends Brief {
   last_completed_at?: string | null;
   completed_at?: string | null;
   superseded_by?: string | null;
+  artifact_id?: string | null;
   notes?: { at: string | null; text: string }[];
   steps?: Step[];
 }

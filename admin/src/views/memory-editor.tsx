@@ -1,7 +1,7 @@
 // Writing a memory, or changing one; a change that somebody else made first is shown, not lost.
 import { useState } from "preact/hooks";
 import { type ApiError, call, type Json, write } from "../api/client";
-import { errorOf } from "../api/hooks";
+import { errorOf, whole } from "../api/hooks";
 import type { Memory } from "../api/types";
 import { Diff } from "../parts/diff";
 import { Check, Choice, Form, TextArea, TextField } from "../parts/form";
@@ -99,10 +99,9 @@ export function MemoryEditor(props: {
   };
   const meetTheirs = (error: ApiError) => {
     if (error.code !== "version_conflict" || props.memory === null) return false;
-    call<{ data: Memory }>("GET", `/v1/memories/${props.memory.id}`).then(
-      (answer) => setTheirs(answer.data),
-      (failure: unknown) => report(errorOf(failure)),
-    );
+    call<{ data: Memory }>("GET", `/v1/memories/${props.memory.id}`)
+      .then((answer) => whole(answer.data))
+      .then(setTheirs, (failure: unknown) => report(errorOf(failure)));
     return true;
   };
 

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { write } from "../api/client";
-import { errorOf, useLoad } from "../api/hooks";
+import { errorOf, useLoad, useWhole } from "../api/hooks";
 import type { Memory, Relation } from "../api/types";
 import { useActs } from "../parts/acts";
 import { useChanged } from "../parts/changes";
@@ -21,6 +21,9 @@ import { memories } from "../words/memories";
 import { MemoryEditor } from "./memory-editor";
 import { Supersede } from "./memory-supersede";
 
+/** Characters from which a text scrolls in a box of its own, which a keyboard must reach. */
+const LONG = 2_000;
+
 interface Shown {
   data: Memory;
   relations: Relation[];
@@ -38,12 +41,14 @@ export default function MemoryPage(props: { id: string }) {
     setRound((before) => before + 1);
   };
   const changed = useChanged(refresh);
+  const found = loaded.data?.data;
+  const text = useWhole(found?.artifact_id, found?.content ?? "");
   const back = (
     <p class="lead">
       <a href={link("memories")}>← {t.title}</a>
     </p>
   );
-  if (loaded.data === null) {
+  if (loaded.data === null || text === null) {
     return (
       <>
         {back}
@@ -51,12 +56,15 @@ export default function MemoryPage(props: { id: string }) {
       </>
     );
   }
-  const memory = loaded.data.data;
+  // What was cut for its length must not be edited as if that were all.
+  const memory = { ...loaded.data.data, content: text };
   return (
     <>
       {back}
       <article class="note sheet">
-        <p class="pre said">{memory.content}</p>
+        <p class="pre said" tabIndex={text.length > LONG ? 0 : undefined}>
+          {memory.content}
+        </p>
         <ItemMeta item={{ ...memory, state: memory.status }} />
         {memory.superseded_by && (
           <p>

@@ -1,7 +1,7 @@
 // Putting a task off, and changing one.
 import { useState } from "preact/hooks";
 import { type ApiError, call, type Json, write } from "../api/client";
-import { errorOf } from "../api/hooks";
+import { errorOf, whole } from "../api/hooks";
 import type { Item, Step } from "../api/types";
 import type { Act } from "../parts/acts";
 import { Diff } from "../parts/diff";
@@ -124,10 +124,9 @@ export function TaskEditor(props: {
   };
   const meetTheirs = (error: ApiError) => {
     if (error.code !== "version_conflict") return false;
-    call<{ item: Item }>("GET", `/v1/items/${task.id}`).then(
-      (answer) => setTheirs(answer.item),
-      (failure: unknown) => report(errorOf(failure)),
-    );
+    call<{ item: Item }>("GET", `/v1/items/${task.id}`)
+      .then((answer) => whole(answer.item))
+      .then(setTheirs, (failure: unknown) => report(errorOf(failure)));
     return true;
   };
   if (theirs !== null) {

@@ -1,6 +1,6 @@
 // One task: its details, steps and notes, and all that happened to it.
 import { useEffect, useState } from "preact/hooks";
-import { useLoad } from "../api/hooks";
+import { useLoad, useWhole } from "../api/hooks";
 import type { Item, Relation, Step } from "../api/types";
 import { useActs } from "../parts/acts";
 import { useChanged } from "../parts/changes";
@@ -37,12 +37,14 @@ export default function TaskPage(props: { id: string }) {
   };
   const act = useActs(refresh);
   const changed = useChanged(refresh);
+  const found = loaded.data?.item;
+  const text = useWhole(found?.artifact_id, found?.content ?? "");
   const back = (
     <p class="lead">
       <a href={link("tasks")}>← {t.title}</a>
     </p>
   );
-  if (loaded.data === null) {
+  if (loaded.data === null || text === null) {
     return (
       <>
         {back}
@@ -50,7 +52,7 @@ export default function TaskPage(props: { id: string }) {
       </>
     );
   }
-  const task = loaded.data.item;
+  const task = { ...loaded.data.item, content: text };
   if (task.kind === "memory") {
     return (
       <>
@@ -68,7 +70,7 @@ export default function TaskPage(props: { id: string }) {
       <article class="note sheet">
         <h1>{task.title}</h1>
         <TaskMeta task={task} />
-        {task.content && <p class="pre">{task.content}</p>}
+        {task.content && <p class="pre long">{task.content}</p>}
         {task.steps && task.steps.length > 0 && (
           <Steps
             steps={task.steps}
