@@ -271,8 +271,8 @@ class DistillSettings(BaseModel):
         0,
         ge=0,
         le=1_000,
-        description="Pieces of one run by hand, the queue brings the rest; 0: all. On the"
-        " platform's free plan: 1.",
+        description="Pieces of one run by hand, the queue brings the rest; 0: all, and on"
+        " Cloudflare 1, which the free plan's statements allow.",
     )
     extract_max_messages: int = Field(40, ge=1, le=200, description="Messages of one extraction.")
     extract_max_runs: int = Field(4, ge=1, le=100, description="Extractions of one run.")

@@ -136,6 +136,8 @@ class Isolate:
             kv=WorkersKeyValue(cache),
             runtime=self._runtime,
             settings=settings,
+            # A piece of a job and what is around it stay under the free plan's statements.
+            request_pieces=1,
             turnstile=Turnstile(PatientLock),
             queue=None if queue is None else WorkersQueue(queue),
             blobs=None if bucket is None else R2Blobs(bucket),

@@ -12,10 +12,13 @@ from typing import Final, cast
 from remembrancer.core.dates import format_iso
 from remembrancer.core.distill.diary import Page, PageKind, page_view
 from remembrancer.core.ids import Namespace, Stream
+from remembrancer.core.jobs.cursor import Cursor
 from remembrancer.core.ledger.changes import Fields
+from remembrancer.core.ledger.events import Head
 from remembrancer.core.values import JSON, canonical_json
 from remembrancer.ports.sql import Row, Statement
 from remembrancer.store.distill_projection import PAGE_FIELDS
+from remembrancer.store.distilling import next_messages_statement
 from remembrancer.store.marks import Marks
 
 _READ: Final = "p.label, p.version, p.created_at, p.updated_at, " + ", ".join(
@@ -36,6 +39,28 @@ def pages_statement(namespace: Namespace, labels: Sequence[str]) -> Statement:
         " ON p.namespace = ?1 AND p.label = j.value ORDER BY p.starts_on, p.label",
         marks.values,
     )
+
+
+def known_statement(namespace: Namespace, labels: Sequence[str]) -> Statement:
+    """Return the statement that reads the streams of pages by label, with the pages that are there.
+
+    *Shape:* `named` the label, `head_version` and `head_chain` of its stream; the page's own
+    columns are null where it was taken back.
+    """
+    marks = Marks(namespace)
+    return Statement(
+        f"SELECT j.value AS named, e.version AS head_version, e.chain AS head_chain, {_READ}"
+        f" FROM {marks.many(labels)} AS j CROSS JOIN events AS e ON e.namespace = ?1"
+        " AND e.stream = 'page/' || j.value AND e.version = (SELECT version FROM events"
+        " WHERE namespace = ?1 AND stream = 'page/' || j.value ORDER BY version DESC LIMIT 1)"
+        " LEFT JOIN pages AS p ON p.namespace = ?1 AND p.label = j.value",
+        marks.values,
+    )
+
+
+def head_of(row: Row) -> Head:
+    """Return the head of a stream from a row with `head_version` and `head_chain`."""
+    return Head(int(str(row["head_version"])), str(row["head_chain"]))
 
 
 def span_statement(namespace: Namespace, kind: PageKind, *, start: str, end: str) -> Statement:
@@ -91,17 +116,46 @@ def view_of(row: Row) -> dict[str, JSON]:
     )
 
 
-def parts_statement(namespace: Namespace, date: str) -> Statement:
-    """Return the statement that reads the parts of a day, in their order."""
+def outlook_statement(namespace: Namespace, cursor: str) -> Statement:
+    """Return the one statement that reads what a dream begins with.
+
+    *Shape:* rows of three sorts: `setting` as `store.items.settings_of` takes them, `cursor` as
+    `store.jobs.cursors_of` (those whose names begin so), and `message`, whose `at_ms` is the time
+    of the first message from that cursor on, or null.
+    """
     return Statement(
-        "SELECT part, body FROM dream_parts WHERE namespace = ? AND date = ? ORDER BY part",
-        (namespace, date),
+        "SELECT 'setting' AS sort, name, value, NULL AS at_ms, NULL AS id FROM settings"
+        " WHERE namespace = ?1 UNION ALL SELECT 'cursor', name, NULL, at_ms, id FROM job_cursors"
+        " WHERE namespace = ?1 AND name >= ?2 AND name < ?2 || char(1114111)"
+        " UNION ALL SELECT 'message', NULL, NULL, (SELECT min(created_at) FROM messages"
+        " WHERE namespace = ?1 AND created_at >= coalesce((SELECT c.at_ms FROM job_cursors AS c"
+        " WHERE c.namespace = ?1 AND c.name = ?2), 0)), NULL",
+        (namespace, cursor),
+    )
+
+
+def batch_statement(
+    namespace: Namespace, date: str, after: Cursor, *, until_ms: int, limit: int
+) -> Statement:
+    """Return the one statement that reads the parts of a day and the messages behind a place.
+
+    *Shape:* rows of two sorts, `part` for `parts_of` and `message` for
+    `store.distilling.messages_of`, each in its order.
+    """
+    messages = next_messages_statement(namespace, after, until_ms=until_ms, limit=limit)
+    return Statement(
+        "SELECT 'part' AS sort, part, body, NULL AS id, NULL AS role, NULL AS content,"
+        " NULL AS created_at FROM (SELECT part, body FROM dream_parts WHERE namespace = ?1"
+        " AND date = ?6 ORDER BY part) UNION ALL SELECT 'message', NULL, NULL, id, role, content,"
+        f" created_at FROM ({messages.sql})",
+        (*messages.params, date),
     )
 
 
 def parts_of(rows: Sequence[Row]) -> list[dict[str, JSON]]:
     """Return the bodies of the parts."""
-    return [json.loads(str(row["body"])) for row in rows]
+    ordered = sorted(rows, key=lambda row: int(str(row["part"])))
+    return [json.loads(str(row["body"])) for row in ordered]
 
 
 def keep_parts_statement(

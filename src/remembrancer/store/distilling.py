@@ -73,11 +73,12 @@ def waiting_statement(namespace: Namespace, after: Cursor, *, until_ms: int) -> 
 
 
 def messages_of(rows: Sequence[Row]) -> list[Said]:
-    """Return the messages from the rows of `next_messages_statement`."""
-    return [
+    """Return the messages, in their order, from the rows of `next_messages_statement`."""
+    found = [
         Said(str(row["id"]), str(row["role"]), str(row["content"]), int(str(row["created_at"])))
         for row in rows
     ]
+    return sorted(found, key=lambda one: one.cursor)
 
 
 def saved_statement(namespace: Namespace, source: str, *, from_ms: int, to_ms: int) -> Statement:
@@ -232,10 +233,14 @@ def first_message_statement(namespace: Namespace, *, from_ms: int, until_ms: int
     )
 
 
-def digest_actor_statement(namespace: Namespace) -> Statement:
-    """Return the statement that reads who wrote the digest last."""
+def digest_statement(namespace: Namespace) -> Statement:
+    """Return the statement that reads the digest, as `store.library.digest_of` takes it, with who
+    wrote it last, and the head of its stream; a row without content where there is none any more.
+    """
     return Statement(
-        "SELECT actor FROM events WHERE namespace = ? AND stream = 'digest'"
-        " ORDER BY version DESC LIMIT 1",
+        "SELECT d.content, e.actor, e.version AS head_version, e.chain AS head_chain"
+        " FROM (SELECT actor, version, chain FROM events WHERE namespace = ?1"
+        " AND stream = 'digest' ORDER BY version DESC LIMIT 1) AS e"
+        " LEFT JOIN digests AS d ON d.namespace = ?1",
         (namespace,),
     )

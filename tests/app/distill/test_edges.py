@@ -12,7 +12,7 @@ from tests.builders import Bench
 
 from remembrancer.app.days import list_days
 from remembrancer.app.items.write import create_item
-from remembrancer.core.errors import InvalidInput
+from remembrancer.core.errors import InvalidInput, UpstreamFailed
 from remembrancer.core.values import DAY_MS
 from remembrancer.ports.models import Completion, Prompt
 from remembrancer.ports.sql import Statement
@@ -105,18 +105,20 @@ async def test_stale_task_that_is_marked_already_is_not_proposed() -> None:
     assert await bench.candidates() == []
 
 
-@pytest.mark.parametrize("answer", [Completion("{", is_cut=True), "no"])
+@pytest.mark.parametrize("answer", [Completion("{", is_cut=True), "no", UpstreamFailed("away")])
 async def test_roll_up_that_fails_is_made_by_rule_or_tried_again(answer: Any) -> None:
     def script(prompt: Prompt) -> str | Completion:
         is_roll = any(role == "note" for _, role, _ in lines_of(prompt))
+        if is_roll and isinstance(answer, Exception):
+            raise answer
         return answer if is_roll else dreaming()(prompt)
 
     bench = agent(script=script, given={"DREAM_MAX_MESSAGES": "1"})
     await bench.say("今天跑了10公里。", "晚上吃了火锅。")
-    if isinstance(answer, Completion):
+    if not isinstance(answer, Exception):
         await slept(bench)
     else:
-        with pytest.raises(Exception, match="no usable answer"):
+        with pytest.raises(UpstreamFailed, match="away"):
             await slept(bench)
         bench.teach(dreaming())
         await bench.run("dream", force=False)

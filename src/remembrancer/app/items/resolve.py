@@ -105,10 +105,9 @@ async def look_around(
     wanted = wanted_owners(given, is_lenient=is_lenient)
     objective_id = given.get("objective_id")
     all_ids = [*ids, *([objective_id] if objective_id else [])]
-    statements = [
-        store.setting_statement(namespace),
-        store.load_statement(namespace, all_ids),
-    ]
+    statements = [store.setting_statement(namespace)]
+    statements += [store.load_statement(namespace, all_ids)] if all_ids else []
+    first = len(statements)
     statements += [one.statement(namespace) for one in wanted.values()]
     fact_key = given.get("fact_key")
     if fact_key:
@@ -116,10 +115,10 @@ async def look_around(
     read = await app.sql.read([*statements, *more])
     outcomes = read[: len(statements)]
     settings = {**SETTINGS, **store.settings_of(outcomes[0].rows)}
-    items, references = store.loaded(outcomes[1])
+    items, references = store.loaded(outcomes[1] if all_ids else Outcome())
     found = {
         key: settle(app, one, outcome.rows)
-        for (key, one), outcome in zip(wanted.items(), outcomes[2:], strict=False)
+        for (key, one), outcome in zip(wanted.items(), outcomes[first:], strict=False)
     }
     objective = _objective(items, objective_id)
     holder = outcomes[-1].rows if fact_key else []

@@ -20,6 +20,7 @@ from remembrancer.core.values import JSON
 from remembrancer.store import days as day_store
 from remembrancer.store import distilling as store
 from remembrancer.store import items as item_store
+from remembrancer.store import jobs as job_store
 from remembrancer.store.distilling import Said
 
 CURSOR: Final = "dream"
@@ -58,34 +59,35 @@ def cursor_of(date: str) -> str:
 async def next_day(ctx: JobContext) -> Day | None:
     """Return the first day with work; None when there is none.
 
-    *Promise:* three round trips at most for each day that is looked at.
+    *Promise:* two round trips, and two for each day more that is looked at; a statement each.
     """
-    [rows] = await ctx.app.sql.read([item_store.setting_statement(ctx.namespace)])
-    zone = zone_of(ctx.app, {**SETTINGS, **item_store.settings_of(rows.rows)})
-    cursors = await ctx.cursors(CURSOR)
-    done = cursors.get(CURSOR)
+    [found] = await ctx.app.sql.read([day_store.outlook_statement(ctx.namespace, CURSOR)])
+    settings, marks, [first] = (
+        [row for row in found.rows if row["sort"] == sort]
+        for sort in ("setting", "cursor", "message")
+    )
+    zone = zone_of(ctx.app, {**SETTINGS, **item_store.settings_of(settings)})
+    cursors = job_store.cursors_of(marks)
     if ctx.asked.dates:
         for date in ctx.asked.dates:
             start_ms, end_ms = day_bounds(date, zone)
-            found = await _work(ctx, zone, (start_ms, end_ms), cursors)
-            if found is not None:
-                return found
+            named = await _work(ctx, zone, (start_ms, end_ms), cursors)
+            if named is not None:
+                return named
         return None
     today_ms = day_bounds(ctx.now_ms, zone)[0]
     until_ms = ctx.now_ms + 1 if ctx.force else today_ms
-    from_ms = 0 if done is None else done.at_ms
-    while True:
+    at_ms = first["at_ms"]
+    while isinstance(at_ms, int) and at_ms < until_ms:
+        window = day_bounds(at_ms, zone)
+        work = await _work(ctx, zone, window, cursors)
+        if work is not None:
+            return work
         [outcome] = await ctx.app.sql.read(
-            [store.first_message_statement(ctx.namespace, from_ms=from_ms, until_ms=until_ms)]
+            [store.first_message_statement(ctx.namespace, from_ms=window[1], until_ms=until_ms)]
         )
         at_ms = outcome.rows[0]["at_ms"]
-        if not isinstance(at_ms, int):
-            return None
-        window = day_bounds(at_ms, zone)
-        found = await _work(ctx, zone, window, cursors)
-        if found is not None:
-            return found
-        from_ms = window[1]
+    return None
 
 
 async def _work(
@@ -97,19 +99,20 @@ async def _work(
     after = cursors.get(name) or Cursor(start_ms)
     if is_redone(ctx, date):
         after = Cursor(start_ms)
-    messages, parts = await ctx.app.sql.read(
+    [found] = await ctx.app.sql.read(
         [
-            store.next_messages_statement(
+            day_store.batch_statement(
                 ctx.namespace,
+                date,
                 max(after, Cursor(start_ms)),
                 until_ms=min(end_ms - 1, ctx.now_ms),
                 limit=ctx.app.settings.dream_max_messages,
-            ),
-            day_store.parts_statement(ctx.namespace, date),
+            )
         ]
     )
-    said = store.messages_of(messages.rows)
-    made = [] if is_redone(ctx, date) else day_store.parts_of(parts.rows)
+    said = store.messages_of([row for row in found.rows if row["sort"] == "message"])
+    parts = [row for row in found.rows if row["sort"] == "part"]
+    made = [] if is_redone(ctx, date) else day_store.parts_of(parts)
     is_over = end_ms <= ctx.now_ms
     is_left = any(not part.get("is_applied") for part in made)
     is_closed = done is not None and done.at_ms >= end_ms

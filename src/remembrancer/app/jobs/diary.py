@@ -42,7 +42,7 @@ from remembrancer.core.ledger.events import Head
 from remembrancer.core.library.digest import set_digest
 from remembrancer.ports.sql import Statement
 from remembrancer.store import days as store
-from remembrancer.store import distilling, ledger
+from remembrancer.store import distilling
 from remembrancer.store import library as library_store
 from remembrancer.store.days import page_stream
 from remembrancer.store.ledger import StreamEdit
@@ -68,17 +68,17 @@ class Writing:
 async def read_diary(ctx: JobContext, day: Day, parts: Sequence[Part]) -> Writing:
     """Return the pages and the digest of a day's end.
 
-    *Raises:* what a model raises. *Promise:* three round trips; a model is asked once for a day of
+    *Raises:* what a model raises. *Promise:* four round trips; a model is asked once for a day of
     several batches, and once for each week or month that ends.
     """
-    digest, last, before = await ctx.app.sql.read(
+    digest, before = await ctx.app.sql.read(
         [
-            library_store.digest_statement(ctx.namespace),
-            distilling.digest_actor_statement(ctx.namespace),
+            distilling.digest_statement(ctx.namespace),
             store.latest_statement(ctx.namespace, "day", before=day.date, limit=1),
         ]
     )
-    digest_fields = library_store.digest_of(digest.rows)
+    present = [row for row in digest.rows if row["content"] is not None]
+    digest_fields = library_store.digest_of(present)
     present_digest = str(digest_fields.get("content") or "")
     # A day that was dreamt by force and brought nothing since is only closed.
     is_new = any(not part.is_applied for part in parts)
@@ -101,22 +101,26 @@ async def read_diary(ctx: JobContext, day: Day, parts: Sequence[Part]) -> Writin
         latest = [store.page_of(row) for row in before.rows]
         pages += await _closed(ctx, day, pages, latest)
     labels = [page.label for page in pages]
-    found, heads = await ctx.app.sql.read(
-        [
-            store.pages_statement(ctx.namespace, labels),
-            ledger.heads_statement(ctx.namespace, [DIGEST, *map(page_stream, labels)]),
-        ]
-    )
+    [found] = await ctx.app.sql.read([store.known_statement(ctx.namespace, labels)])
+    heads: dict[str, Head] = {
+        page_stream(str(row["named"])): store.head_of(row) for row in found.rows
+    }
+    if digest.rows:
+        heads[DIGEST] = store.head_of(digest.rows[0])
     is_by_rule = any(part.is_by_rule for part in parts)
-    actor = str(last.rows[0]["actor"]) if last.rows else ctx.caller.actor
+    actor = str(digest.rows[0]["actor"]) if digest.rows else ctx.caller.actor
     # Without a model a digest that a person or an agent wrote is better than what a rule makes.
     is_kept = is_by_rule and bool(present_digest) and actor != ctx.caller.actor
     return Writing(
         pages=pages,
         digest=None if is_kept or not nights else day_digest(nights, present_digest, rolled.digest),
-        present={str(row["label"]): store.fields_of(row) for row in found.rows},
+        present={
+            str(row["named"]): store.fields_of(row)
+            for row in found.rows
+            if row["label"] is not None
+        },
         digest_fields=digest_fields,
-        heads=ledger.heads(heads.rows),
+        heads=heads,
     )
 
 

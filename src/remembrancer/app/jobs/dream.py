@@ -52,7 +52,7 @@ TERMS_MAX: Final = 48
 
 
 async def pending(ctx: JobContext) -> Mapping[str, int]:
-    """Return whether a day has work. *Promise:* four round trips for a day without any."""
+    """Return whether a day has work. *Promise:* as `next_day`."""
     return {"days": int(await next_day(ctx) is not None)}
 
 

@@ -66,12 +66,14 @@ async def run(
 
     *Shape:* `{"job", "status", "run_id", "counts", "details"}`; status is `done`, `failed`, `lost`,
     or, when no run began, `nothing`, `paused`, `waiting` (for its next try), `dead`, `busy`; a
-    bounded run that left work says `"more": true`. *Raises:* by hand what failed, otherwise nothing
-    of ours but StoreUnavailable. *Promise:* without work nothing is written, no model is asked.
+    bounded run that left work says `"more": true` and in `left` how much. *Raises:* by hand what
+    failed, otherwise nothing of ours but StoreUnavailable. *Promise:* without work nothing is
+    written, no model is asked.
     """
     asked = asked or Asked()
     if trigger == "hand" and asked.pieces_max is None:
-        asked = replace(asked, pieces_max=app.settings.job_pieces_max or None)
+        most = app.settings.job_pieces_max or app.request_pieces
+        asked = replace(asked, pieces_max=most)
     ctx = make_context(app, job, namespace, asked)
     now_ms = ctx.now_ms
     [outcome] = await app.sql.read([store.states_statement(namespace, job.name)])
@@ -228,9 +230,13 @@ class _Run:
         answer = self._answer("done") | {"details": details}
         if report.is_done:
             return answer
+        # A piece that was full may have been the last one.
+        left: dict[str, JSON] = dict(await self.job.load().pending(ctx))
+        if not any(left.values()):
+            return answer
         if self.app.queue is not None:
             await self.app.queue.send([message_of(self.job.name, ctx.namespace, ctx.asked)])
-        return answer | {"more": True}
+        return answer | {"more": True, "left": left}
 
     async def _let_go(self) -> None:
         now_ms = self.app.runtime.now_ms()

@@ -155,7 +155,8 @@ class RanAnswer(Shape):
     details: dict[str, object] = Field(
         default_factory=dict, description="What else the job says of this run."
     )
-    more: bool = Field(False, description="The queue brings the rest.")
+    more: bool = Field(False, description="Work is left: the queue, or the schedule, goes on.")
+    left: dict[str, int] = Field(default_factory=dict, description="How much is left, if more is.")
 
 
 class DreamtAnswer(Shape):
@@ -312,7 +313,8 @@ ROUTES: Final = (
         area="jobs",
         summary="Run a job now, and answer when it is done",
         description="Without work no run begins: `status` is `nothing`. A model's failure is this "
-        "request's; the job is tried again later by itself.",
+        "request's; the job is tried again later by itself. On Cloudflare a request does one piece "
+        "of the work; `more` says that the queue goes on with what is `left`.",
         params=JOB,
         scope="memory:write",
         body=Running,
