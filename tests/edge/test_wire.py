@@ -18,7 +18,7 @@ from tests.edge.standins import PRINTED, Answer, Body, Context, JsException, Req
 
 from remembrancer.app.jobs.catalogue import JOBS
 from remembrancer.core.errors import RemembrancerError
-from remembrancer.edge import wire
+from remembrancer.edge import bindings as names
 from remembrancer.edge.wire import Isolate
 from worker import Default
 
@@ -229,14 +229,14 @@ def test_configuration_binds_what_the_wire_asks_for_and_names_nobodys_resources(
     assert set(config["compatibility_flags"]) == {"python_workers", "enable_request_signal"}
     assert config["keep_vars"] is True
     assert config["observability"]["logs"]["invocation_logs"] is False
-    assert [each["binding"] for each in config["d1_databases"]] == [wire.DATABASE]
-    assert [each["binding"] for each in config["kv_namespaces"]] == [wire.CACHE]
-    assert [each["binding"] for each in config["vectorize"]] == [wire.INDEX]
-    assert config["ai"]["binding"] == wire.MODELS
-    panel = {"binding": wire.PANEL, "run_worker_first": True, "html_handling": "none"}
+    assert [each["binding"] for each in config["d1_databases"]] == [names.DATABASE]
+    assert [each["binding"] for each in config["kv_namespaces"]] == [names.CACHE]
+    assert [each["binding"] for each in config["vectorize"]] == [names.INDEX]
+    assert config["ai"]["binding"] == names.MODELS
+    panel = {"binding": names.PANEL, "run_worker_first": True, "html_handling": "none"}
     assert panel.items() <= config["assets"].items()
-    assert f'binding = "{wire.BUCKET}"' in text and "r2_buckets" not in config
-    assert [each["binding"] for each in config["queues"]["producers"]] == [wire.QUEUE]
+    assert f'binding = "{names.BUCKET}"' in text and "r2_buckets" not in config
+    assert [each["binding"] for each in config["queues"]["producers"]] == [names.QUEUE]
     [consumer] = config["queues"]["consumers"]
     assert consumer["queue"] == config["queues"]["producers"][0]["queue"]
     assert consumer["dead_letter_queue"]

@@ -22,6 +22,7 @@ from remembrancer.app.state import App
 from remembrancer.app.turnstile import Turnstile
 from remembrancer.app.vectors.bound import with_indexes
 from remembrancer.core.errors import InvalidInput, RemembrancerError
+from remembrancer.edge import bindings as names
 from remembrancer.edge import bridge
 from remembrancer.edge.assets import WorkersAssets
 from remembrancer.edge.convert import JsObject, binding, required_binding, unwrapped, variables
@@ -48,32 +49,12 @@ from remembrancer.mcp.catalogue import make_server
 from remembrancer.ports.models import EmbeddingModel
 from remembrancer.ports.vectors import VectorIndex
 
-DATABASE: Final = "DB"
-"""The name of the D1 binding in `wrangler.toml`."""
-
-CACHE: Final = "KV"
-"""The name of the KV binding in `wrangler.toml`."""
-
-INDEX: Final = "VECTORS"
-"""The name of the Vectorize binding; without it search is by words."""
-
-NEXT_INDEX: Final = "VECTORS_NEXT"
-"""The name of the binding of another model's index, while it is filled and once it answers."""
-
-MODELS: Final = "AI"
-"""The name of the Workers AI binding; without it its models are not there."""
-
-QUEUE: Final = "JOBS"
-"""The name of the queue's binding; without it jobs run with their schedule alone."""
-
-BUCKET: Final = "ARTIFACTS"
-"""The name of the R2 binding; without it long texts stay in the database."""
-
-PANEL: Final = "ASSETS"
-"""The name of the binding of the panel's files."""
-
 TABLE: Final = RouteTable((*AREAS, mcp_route(make_server(is_listed_ahead=True))))
 """Every route, MCP's included: the same as on one machine."""
+
+# What nearly every isolate is asked first is imported with it, and so is in the snapshot; what that
+# may cost altogether is the import's budget (`scripts/bench edge`).
+TABLE.load("/v1/context/startup")
 
 
 class Isolate:
@@ -124,11 +105,9 @@ class Isolate:
         return self._app
 
     def _compose(self, env: JsObject) -> App:
-        database, cache = (required_binding(env, name) for name in (DATABASE, CACHE))
+        database, cache = (required_binding(env, name) for name in (names.DATABASE, names.CACHE))
         settings = load_settings(variables(env, [name.upper() for name in FIELDS]))
-        models, queue, bucket, panel = (
-            binding(env, name) for name in (MODELS, QUEUE, BUCKET, PANEL)
-        )
+        models = binding(env, names.MODELS)
         outbound = FetchOutbound(models)
         embedder = edge_embedder(settings, outbound, has_models=models is not None)
         app = App(
@@ -139,11 +118,13 @@ class Isolate:
             # A piece of a job and what is around it stay under the free plan's statements.
             request_pieces=1,
             turnstile=Turnstile(PatientLock),
-            queue=None if queue is None else WorkersQueue(queue),
-            blobs=None if bucket is None else R2Blobs(bucket),
-            assets=None if panel is None else WorkersAssets(panel),
+            queue=names.bound(env, names.QUEUE, WorkersQueue),
+            blobs=names.bound(env, names.BUCKET, R2Blobs),
+            assets=names.bound(env, names.PANEL, WorkersAssets),
         )
-        current, following = (_index(binding(env, name)) for name in (INDEX, NEXT_INDEX))
+        current, following = (
+            names.bound(env, name, _index) for name in (names.INDEX, names.NEXT_INDEX)
+        )
         app = with_indexes(app, outbound, embedder=embedder, current=current, following=following)
         return with_upstream(app, outbound, has_workers_ai=models is not None)
 
@@ -157,5 +138,5 @@ class Isolate:
         )
 
 
-def _index(index: JsObject | None) -> Callable[[EmbeddingModel], VectorIndex] | None:
-    return None if index is None else partial(VectorizeIndex, index)
+def _index(index: JsObject) -> Callable[[EmbeddingModel], VectorIndex]:
+    return partial(VectorizeIndex, index)
