@@ -24,8 +24,14 @@ export function ItemPicker(props: {
     return () => clearTimeout(timer);
   }, [typed]);
   const path = asked === "" ? null : "/v1/search/items";
-  const found = useLoad<{ items: Brief[] }>(path, { q: asked, kind: props.kind, limit: 8 });
-  const offered = (found.data?.items ?? []).filter((item) => !props.without.includes(item.id));
+  const found = useLoad<{ matches: { item: Brief }[] }>(path, {
+    q: asked,
+    kind: props.kind,
+    limit: 8,
+  });
+  const offered = (found.data?.matches ?? [])
+    .map((match) => match.item)
+    .filter((item) => !props.without.includes(item.id));
   return (
     <div class="picker">
       <TextField label={props.label} type="search" value={typed} onInput={setTyped} />
