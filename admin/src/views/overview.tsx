@@ -3,7 +3,6 @@ import type { ComponentChildren } from "preact";
 import { rowsUnder, useLoad, usePages } from "../api/hooks";
 import type { Boot, Health, Item } from "../api/types";
 import { Facts } from "../parts/facts";
-import { History } from "../parts/history";
 import { ItemMeta, TypeBadge, textOf } from "../parts/item";
 import { PagedList } from "../parts/list";
 import { Empty, ErrorNote } from "../parts/notes";
@@ -74,10 +73,9 @@ export default function Overview() {
       <Section title={t.health}>
         <HealthDetails />
       </Section>
-      <details class="section">
-        <summary>{t.happened}</summary>
-        <History path="/v1/history" onChanged={latest.reload} />
-      </details>
+      <p class="section">
+        <a href={link("history")}>{t.happened} →</a>
+      </p>
     </>
   );
 }
