@@ -1,10 +1,10 @@
 """Looks for the constants of recall on the halves marked dev; nothing else is looked at.
 
 Prints the log-odds of `core.recall.fusion` as logistic regression finds them, how a turn's
-neighbours and its conversation count, how often a name that is said is meant, and what the gates of
-`core.recall.gates` let pass. Every answerable question about facts is asked once more with its
-answers taken away, so that there are enough that nothing answers. Changes nothing:
-`scripts/bench_recall.py --tune` is its face.
+neighbours and its conversation count, how often a name that is said is meant, and what floors on
+the score let pass; what tells an answer is `recall_answers`. Every answerable question about facts
+is asked once more with its answers taken away, so that there are enough that nothing answers.
+Changes nothing: `scripts/bench_recall.py --tune` is its face.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from dataclasses import dataclass, fields
 from statistics import fmean
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
+from recall_answers import WEIGHTS, tune_answers
 from recall_measures import Figures, recall_at, reciprocal_rank, table
+from recall_regression import regression
 from recall_sets import LabelledSet, Part, Question
 from recall_shelf import BOTH, Sides, shelve
 from remembrancer.core.recall.fusion import (
     NEIGHBOUR_SHARE,
     THREAD_MEANING,
+    TURN,
     Asked,
     Candidate,
     Evidence,
@@ -44,12 +44,6 @@ SHARES: Final = (0.1, 0.2, 0.3, 0.4)
 MEANINGS: Final = (0.2, 0.35, 0.5)
 THREADS: Final = (0.0, 0.5, 1.0)
 """What a turn's neighbours, its cosine and its conversation may count beside its words."""
-
-_STEPS: Final = 60
-"""Steps of Newton's method; it stands still after some ten."""
-
-_RIDGE: Final = 1.0
-"""What keeps weights small that little speaks for, in units of each evidence's spread."""
 
 _FITTED: Final = ("words", "meaning", "elsewhere", "lacks_exact", "named")
 
@@ -107,25 +101,6 @@ def _row(found: Evidence) -> list[float]:
     ]
 
 
-def regression(
-    rows: Sequence[Sequence[float]], right: Sequence[bool], weights: Sequence[float]
-) -> list[float]:
-    """Return base and weights of the log-odds that make the right candidates most likely."""
-    raw: NDArray[np.float64] = np.array(rows, float)
-    spread = raw.std(axis=0)
-    spread[spread == 0] = 1
-    inputs = np.column_stack([np.ones(len(raw)), raw / spread])
-    wanted, counts = np.array(right, float), np.array(weights, float)
-    ridge = _RIDGE * np.eye(inputs.shape[1])
-    ridge[0, 0] = 1e-6
-    found = np.zeros(inputs.shape[1])
-    for _ in range(_STEPS):
-        odds = 1 / (1 + np.exp(-inputs @ found))
-        bend = (inputs * (counts * odds * (1 - odds))[:, None]).T @ inputs + ridge
-        found = found + np.linalg.solve(bend, inputs.T @ (counts * (wanted - odds)) - ridge @ found)
-    return [float(found[0]), *(float(value) for value in found[1:] / spread)]
-
-
 def fit(tried: Sequence[Tried], sides: Sides) -> Odds:
     """Return the log-odds of facts; unanswerable questions weigh as much as the others."""
     answerable = sum(one.is_answerable for one in tried)
@@ -149,16 +124,26 @@ def fit(tried: Sequence[Tried], sides: Sides) -> Odds:
 
 
 def fit_turns(tried: Sequence[Tried], meaning: float, thread: float) -> Odds:
-    """Return the log-odds of turns, whose evidence counts in the ratio that is given."""
+    """Return the log-odds of turns, whose evidence counts in the ratio that is given, and what the
+    speaker and the question before say in that of the product."""
     rows: list[list[float]] = []
     right: list[bool] = []
+    before, other = TURN.asked_before / TURN.words, TURN.of_other / TURN.words
     for one in tried:
         if not one.is_emptied:
             for candidate, found in zip(one.candidates, one.evidence, strict=True):
-                rows.append([found.words + meaning * found.meaning + thread * found.thread])
+                shared = found.words + meaning * found.meaning + thread * found.thread
+                rows.append([shared + before * found.asked_before + other * found.of_other])
                 right.append(one.right(candidate))
     base, slope = regression(rows, right, [1.0] * len(rows))
-    return Odds(base, slope, slope * meaning, thread=slope * thread)
+    return Odds(
+        base,
+        slope,
+        slope * meaning,
+        thread=slope * thread,
+        asked_before=slope * before,
+        of_other=slope * other,
+    )
 
 
 def ranked(one: Tried, odds: Odds) -> list[str]:
@@ -249,6 +234,8 @@ async def tune(labelled: LabelledSet, embedder: Embedder) -> None:
             show_ranking(tried, odds, 5)
             show_names(tried)
         show_gates(tried, 10 if labelled.measure == "turns" else 5)
+    if labelled.measure in WEIGHTS:
+        await tune_answers(labelled, embedder, by_side)
 
 
 def _tune_turns(tried: Sequence[Tried], *, has_meaning: bool) -> None:

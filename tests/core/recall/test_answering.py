@@ -43,7 +43,9 @@ def asked_about(question: str, texts: list[str], *turns: str) -> Asked:
     return asked_of(query, {form: sum(form in row for row in rows) for form in forms})
 
 
-def candidates(question: str, texts: list[str], thread: str | None, near: float) -> list[Candidate]:
+def candidates(
+    question: str, texts: list[str], thread: str | None, near: float | None
+) -> list[Candidate]:
     forms = set(forms_of(wanted_of(question)))
     return [
         Candidate(
@@ -58,13 +60,21 @@ def candidates(question: str, texts: list[str], thread: str | None, near: float)
     ]
 
 
-def sureness(
-    question: str, *texts: str, thread: str | None = None, near: float = 0.35
+def looked_at(
+    question: str, *texts: str, thread: str | None = None, near: float | None = 0.35
 ) -> dict[str, float]:
+    """How likely each answers that was looked at, by its text."""
     asked = asked_about(question, list(texts))
     ranked = fuse(candidates(question, list(texts), thread, near), asked)
     by_id = {one.candidate.id: one.candidate.text for one in ranked}
     return {by_id[id_]: score for id_, score in answering(ranked, asked).items()}
+
+
+def sureness(
+    question: str, *texts: str, thread: str | None = None, near: float | None = 0.35
+) -> dict[str, float]:
+    """The same of all: what was not looked at answers nothing."""
+    return dict.fromkeys(texts, 0.0) | looked_at(question, *texts, thread=thread, near=near)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +144,10 @@ def test_what_answers_is_surer_than_what_is_about_the_same(
 
 def test_missing_identifier_answers_nothing_however_near() -> None:
     assert sureness("MD-021 的 BPM 是多少", "MD-012 BPM 92", near=0.95) == {"MD-012 BPM 92": 0.0}
-    assert sureness("家里 5G WiFi 密码", "家里 WiFi 密码 12345678")["家里 WiFi 密码 12345678"] > 0
+    assert (
+        sureness("家里 5G WiFi 密码是什么", "家里 WiFi 密码 12345678")["家里 WiFi 密码 12345678"]
+        > 0
+    )
 
 
 def test_turn_of_the_other_speaker_answers_nothing() -> None:
@@ -157,15 +170,18 @@ def test_question_right_before_lends_to_its_answer_and_is_none() -> None:
 
 def test_only_the_best_are_looked_at() -> None:
     texts = [f"血型 {number}" for number in range(LOOKED_AT + 5)]
-    assert len(sureness("什么血型", *texts)) == LOOKED_AT
+    assert len(looked_at("什么血型", *texts)) == LOOKED_AT
+
+
+def test_facts_are_looked_at_for_one_value_alone_and_only_where_they_share_something() -> None:
+    assert looked_at("我的血型", "A 型血，血型") == {}
+    assert looked_at("什么血型", "血型 A 型", "周二爬墙", near=0.1).keys() == {"血型 A 型"}
 
 
 def test_without_cosines_words_decide() -> None:
-    question, right, wrong = "妈妈是什么血型", "妈妈血型 B 型", "爸爸在杭州"
-    asked = asked_about(question, [right, wrong])
-    found = [one._replace(meaning=None) for one in candidates(question, [right, wrong], None, 0)]
-    sure = answering(fuse(found, asked), asked)
-    assert sure["m0"] > SURE_MIN > sure["m1"]
+    right, wrong = "妈妈血型 B 型", "爸爸在杭州"
+    found = sureness("妈妈是什么血型", right, wrong, near=None)
+    assert found[right] > SURE_MIN > found[wrong]
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.booleans())

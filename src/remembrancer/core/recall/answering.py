@@ -34,6 +34,11 @@ from remembrancer.core.text.segment import index_terms
 LOOKED_AT: Final = 20
 """Candidates, the best, that are looked at: twice what is brought up. Our choice."""
 
+LIKELY_MIN: Final = 0.01
+"""Score of those at least: what shares less answers nothing. Source: zh-recall's dev half and
+LoCoMo's conversations 0 to 2, where nothing below 0.034 passes the floors of `core.recall.gates`;
+three of four that are among the best are below this."""
+
 IDENTIFIER_CHARS: Final = 4
 """Characters from which a number or an identifier of the message has to be there whole: `5G` may
 stand for another thing, `MD-021` not for `MD-012`. Our choice."""
@@ -42,11 +47,16 @@ stand for another thing, `MD-021` not for `MD-012`. Our choice."""
 def answering(ranked: Sequence[Fused], asked: Asked) -> dict[str, float]:
     """Return for each of the best candidates how likely it answers, by id. *Units:* 0…1.
 
-    *Shape:* those behind the first `LOOKED_AT` are left out. *Promise:* 0 for a fact that lacks a
-    number or an identifier of the message; a fact whose vector is not there yet is judged by its
-    words.
+    *Shape:* left out are those behind the first `LOOKED_AT` and below `LIKELY_MIN`, and facts
+    unless the message waits for one value. *Promise:* 0 for a fact that lacks a number or an
+    identifier of the message; a fact whose vector is not there yet is judged by its words.
     """
-    best = ranked[:LOOKED_AT]
+    is_value = asked.query.asks == "value"
+    best = [
+        one
+        for one in ranked[:LOOKED_AT]
+        if one.score >= LIKELY_MIN and (is_value or one.candidate.thread is not None)
+    ]
     has_meaning = any(one.candidate.meaning is not None for one in ranked)
     turns = TURN_ANSWERS if has_meaning else TURN_ANSWERS_BY_WORDS
     found: dict[str, float] = {}
@@ -54,7 +64,7 @@ def answering(ranked: Sequence[Fused], asked: Asked) -> dict[str, float]:
         candidate = one.candidate
         if candidate.thread is not None:
             found[candidate.id] = turns.score(bearing)
-        elif _lacks_identifier(candidate, asked):
+        elif lacks_identifier(candidate, asked):
             found[candidate.id] = 0.0
         else:
             facts = FACT_ANSWERS if candidate.meaning is not None else FACT_ANSWERS_BY_WORDS
@@ -126,7 +136,8 @@ def _stated(one: Candidate) -> frozenset[str]:
     return stated_tokens(said_of(one.text) if one.thread is not None else one.text, one.held)
 
 
-def _lacks_identifier(one: Candidate, asked: Asked) -> bool:
+def lacks_identifier(one: Candidate, asked: Asked) -> bool:
+    """Tell whether a fact lacks a number or an identifier that the message says."""
     return any(
         word.wanted.is_exact
         and len(word.wanted.forms[0]) >= IDENTIFIER_CHARS

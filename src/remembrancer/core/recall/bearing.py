@@ -122,7 +122,7 @@ TURN_ANSWERS: Final = Answering(
 """A turn of a conversation. Source: the same over LoCoMo's conversations 0 to 2, whose questions
 that nothing answers weigh three times."""
 
-FACT_ANSWERS_BY_WORDS: Final = Answering(-0.3, 3.6, -3.1, -1.2, of_other=-0.1)
+FACT_ANSWERS_BY_WORDS: Final = Answering(-0.6, 3.6, -3.1, -1.2, of_other=-0.1)
 """The same without cosines; the base so that the floor of `core.recall.gates` lets as few pass that
 answer nothing. Fitted, it is -2.4."""
 

@@ -102,7 +102,8 @@ much as the others; cosines of `universal-sentence-encoder-multilingual-3`;
 
 TURN: Final = Odds(-7.4, 3.1, 1.6, thread=1.6, asked_before=1.0, of_other=-2.0)
 """A turn of a conversation. Source: the ratios that rank LoCoMo's conversations 0 to 2 best, and
-logistic regression over their sum."""
+logistic regression over their sum. There, recall@10 is 0.726 without the speaker and the question
+before, 0.766 with the speaker (0.764 to 0.768 from -0.5 to -4), 0.787 with both (0.780 at 0.3)."""
 
 FACT_BY_WORDS: Final = Odds(-3.9, 9.4, 0.0, -2.3, -2.9, 2.6)
 TURN_BY_WORDS: Final = Odds(-6.4, 3.1, thread=1.5, asked_before=1.0, of_other=-2.0)
