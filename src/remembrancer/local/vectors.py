@@ -27,6 +27,7 @@ from remembrancer.core.vectorcheck import (
 from remembrancer.local.connection import MEMORY, make_private
 from remembrancer.local.errors import is_busy
 from remembrancer.local.lanes import Lane
+from remembrancer.local.memory import give_back
 from remembrancer.ports.models import EmbeddingModel, Vector
 from remembrancer.ports.vectors import IndexState, VectorMatch, VectorRow, VectorScope
 
@@ -196,6 +197,7 @@ class LocalVectors:
                     ]
                 )
             self._array, self._seen = array, version
+            give_back()
         return self._array
 
     def _forget(self) -> None:
