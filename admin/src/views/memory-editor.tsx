@@ -150,7 +150,7 @@ export function MemoryEditor(props: {
             hint={t.tagsHint}
           />
         </div>
-        <Check label={t.pinned} isOn={draft.pinned} onInput={(pinned) => set({ pinned })} />
+        <Check label={t.pin} isOn={draft.pinned} onInput={(pinned) => set({ pinned })} />
         <details>
           <summary>{t.furtherFields}</summary>
           <Further draft={draft} set={set} />
