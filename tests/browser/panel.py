@@ -89,6 +89,10 @@ class Panel:
         """A button by exactly its name; what lies under an open dialog is out of reach."""
         return self._reach.get_by_role("button", name=name, exact=True)
 
+    def press(self, name: str) -> None:
+        """Press a button of the dialog, which may just be opening."""
+        self.dialog.get_by_role("button", name=name, exact=True).click()
+
     def field(self, label: str) -> Locator:
         """A field by its label."""
         return self._reach.get_by_label(label, exact=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -113,7 +114,7 @@ def test_candidate_is_edited_and_then_approved(panel: Panel) -> None:
     panel.field("类型").select_option("boundary")
     panel.field("标签").fill("饮食，过敏")
     panel.field("备注").fill("确认过了")
-    panel.button("采纳").click()
+    panel.press("采纳")
     expect(panel.page.locator(".toast")).to_contain_text("已采纳")
     decided = ask(panel, "GET", f"/v1/candidates/{id_}")["data"]
     memory = ask(panel, "GET", f"/v1/memories/{decided['memory_id']}")["data"]
@@ -136,7 +137,7 @@ def test_merge_shows_both_texts_and_the_result_before_it_happens(panel: Panel) -
     panel.field("合并之后").fill("我住在上海徐汇，四月搬到杭州")
     expect(panel.dialog.locator("ins")).to_have_text("，四月搬到杭州")
     assert ask(panel, "GET", f"/v1/memories/{memory['id']}")["data"]["content"] == old
-    panel.button("合并").click()
+    panel.press("合并")
     expect(panel.page.locator(".toast")).to_contain_text("已合并")
     after = ask(panel, "GET", f"/v1/memories/{memory['id']}")["data"]
     assert after["content"] == "我住在上海徐汇，四月搬到杭州"
@@ -154,7 +155,7 @@ def test_several_are_discarded_at_once_after_a_question(panel: Panel) -> None:
         panel.page.get_by_label(f"选择“{text}”").check()
     panel.button("全部丢弃").click()
     expect(panel.dialog).to_contain_text("丢弃这 2 条？")
-    panel.button("丢弃").click()
+    panel.press("丢弃")
     expect(panel.page.locator(".toast")).to_contain_text("已处理 2 条")
     for id_ in ids:
         assert ask(panel, "GET", f"/v1/candidates/{id_}")["data"]["status"] == "discarded"
@@ -178,7 +179,7 @@ def test_job_runs_by_hand_and_its_run_is_taken_back(panel: Panel) -> None:
     expect(panel.page.locator(".counts").first).to_contain_text("1 新记忆")
     panel.button("撤回这次运行").click()
     expect(panel.dialog).to_contain_text(f"{text} 会消失")
-    panel.button("撤回").click()
+    panel.press("撤回")
     expect(panel.page.locator(".toast").last).to_contain_text("已撤回 1 处改动")
     expect(panel.page.get_by_text("已撤回").first).to_be_visible()
     found = ask(panel, "GET", f"/v1/items?q={text}")["items"]
@@ -249,3 +250,28 @@ def test_conversation_shows_what_was_said_given_cached_and_paid(panel: Panel) ->
     expect(answers.first).to_contain_text("缓存变少了： 系统提示变了")
     answers.last.get_by_role("link", name="召回了什么").click()
     expect(panel.page.locator("pre.given")).to_contain_text("我的保险箱放在衣柜后面")
+
+
+def test_failed_job_says_so_in_the_readers_words(browser: Browser, tmp_path: Path) -> None:
+    starter = Launcher(tmp_path / "data")
+    try:
+        with model() as gone:
+            pass
+        server = starter.serve(AI_GATEWAY_BASE_URL=gone, CF_AIG_TOKEN="upstream-secret")
+        with window(browser, server) as (_, panel):
+            panel.log_in()
+            panel.expected = {502}
+            said = [{"role": "user", "content": "我每个月第一个星期天去爬山"}]
+            ask(panel, "POST", "/v1/ingest/messages", {"messages": said})
+            wait_for("messages", lambda: backlog(panel, "extract")["messages"] > 0)
+            panel.go("#/jobs")
+            job = panel.page.locator('[data-job="extract"]')
+            job.get_by_role("button", name="立即运行").click()
+            expect(panel.page.locator(".toast.error")).to_contain_text("没有正常回答")
+            expect(job.locator(".note.error")).to_contain_text("没有正常回答")
+            expect(job).to_contain_text("等待重试")
+            expect(job).to_contain_text("1 消息")
+            panel.go("#/jobs/runs?job=extract")
+            expect(panel.page.locator(".rows .note.error")).to_contain_text("upstream_failed")
+    finally:
+        starter.close()

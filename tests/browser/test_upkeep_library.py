@@ -25,15 +25,15 @@ def test_quote_is_kept_as_it_is_and_removed_only_with_a_reason(panel: Panel) -> 
     panel.go("#/library/precious")
     panel.button("珍藏一句话").click()
     panel.field("原话").fill(words)
-    panel.button("保存").click()
+    panel.press("保存")
     expect(panel.page.locator(".toast")).to_contain_text("已珍藏")
     assert words in [one["content"] for one in ask(panel, "GET", "/v1/precious")["data"]]
     row = panel.page.locator(".row", has_text="慢慢来")
     row.get_by_role("button", name="删除").click()
-    panel.button("删除").click()
+    panel.press("删除")
     expect(panel.dialog).to_be_visible()
     panel.field("理由").fill("抄错了")
-    panel.button("删除").click()
+    panel.press("删除")
     expect(panel.page.locator(".toast").last).to_contain_text("已移除")
     expect(row).to_have_count(0)
     panel.page.locator(".toast").last.get_by_role("button", name="撤销").click()
@@ -47,15 +47,15 @@ def test_term_is_made_changed_and_removed(panel: Panel) -> None:
     panel.field("词").fill("老窝")
     panel.field("含义").fill("江边的旧公寓")
     panel.field("别名").fill("旧窝，老公寓")
-    panel.button("保存").click()
+    panel.press("保存")
     row = panel.page.locator(".row", has_text="老窝")
     expect(row).to_contain_text("旧窝 · 老公寓")
     row.get_by_role("button", name="编辑").click()
     panel.field("含义").fill("江边那间租了三年的公寓")
-    panel.button("保存").click()
+    panel.press("保存")
     expect(row).to_contain_text("租了三年")
     row.get_by_role("button", name="删除").click()
-    panel.button("删除").click()
+    panel.press("删除")
     expect(row).to_have_count(0)
 
 
@@ -105,7 +105,7 @@ def test_key_is_shown_once_works_and_is_revoked(panel: Panel) -> None:
     assert re.fullmatch(r"rmb_[\w-]{43}", token)
     panel.page.keyboard.press("Escape")
     expect(panel.dialog.locator("code")).to_have_text(token)
-    panel.button("我已保存").click()
+    panel.press("我已保存")
     assert token not in panel.page.content()
     tablet = Server(panel.server.url, token)
     with tablet.client() as client:
@@ -118,7 +118,7 @@ def test_key_is_shown_once_works_and_is_revoked(panel: Panel) -> None:
     assert token not in panel.page.content()
     row.get_by_role("button", name="吊销").click()
     expect(panel.dialog).to_contain_text("无法撤销")
-    panel.button("吊销").click()
+    panel.press("吊销")
     expect(row).to_have_count(0)
     with tablet.client() as client:
         assert client.get("/v1/memories").status_code == 401
@@ -186,7 +186,7 @@ def test_index_is_checked_and_counted_before_it_is_mended(panel: Panel) -> None:
     expect(panel.page.get_by_role("status").first).to_contain_text("已检查")
     panel.button("全部重新嵌入").click()
     expect(panel.dialog).to_contain_text("会再经过一次模型")
-    panel.button("取消").click()
+    panel.press("取消")
 
 
 def test_memory_is_exported_verified_and_imported_elsewhere(
@@ -205,7 +205,7 @@ def test_memory_is_exported_verified_and_imported_elsewhere(
     expect(panel.page.get_by_text("写入约")).to_be_visible()
     panel.button("立即重建").click()
     expect(panel.dialog).to_contain_text("写入约")
-    panel.button("取消").click()
+    panel.press("取消")
     starter = Launcher(tmp_path / "data")
     try:
         with window(browser, starter.serve()) as (_, other):
@@ -216,7 +216,7 @@ def test_memory_is_exported_verified_and_imported_elsewhere(
             expect(other.page.get_by_text("文件完整")).to_be_visible()
             other.button("导入").click()
             expect(other.dialog).to_contain_text("无法整体撤销")
-            other.button("导入").click()
+            other.press("导入")
             expect(other.page.locator(".toast")).to_contain_text("已导入")
             titles = [one["title"] for one in ask(other, "GET", "/v1/memories?limit=100")["data"]]
             assert "地下室的钥匙挂在门后" in titles

@@ -26,6 +26,7 @@ export function Counts(props: { counts: Record<string, number> }) {
   const t = useWords(jobs);
   const names: Record<string, string> = t.counts;
   const shown = Object.entries(props.counts).filter(([name, n]) => n > 0 && !isMark(name));
+  if (shown.length === 0) return null;
   return (
     <span class="counts">
       {shown.map(([name, count]) => (
@@ -34,6 +35,18 @@ export function Counts(props: { counts: Record<string, number> }) {
         </span>
       ))}
     </span>
+  );
+}
+
+/** Why a run failed: a code and its meaning, in the reader's words where there are some. */
+export function Failure(props: { error: string }) {
+  const c = useWords(common);
+  const [code = ""] = props.error.split(":", 1);
+  const said = (c.errors as Record<string, string>)[code];
+  return (
+    <p class="note error small">
+      {said && <strong>{said}</strong>} <span lang="en">{props.error}</span>
+    </p>
   );
 }
 
@@ -89,10 +102,8 @@ export function Runs(props: { job: string }) {
             <div class="row-main">
               <a href={link("jobs", "runs", run.id)}>{names[run.job] ?? run.job}</a>
               <Facts run={run} />
-              <p>
-                <Counts counts={run.counts} />
-              </p>
-              {run.error && <p class="note error small">{run.error}</p>}
+              <Counts counts={run.counts} />
+              {run.error && <Failure error={run.error} />}
             </div>
           </div>
         )}
@@ -133,11 +144,7 @@ export function OneRun(props: { id: string }) {
       <p class="section">
         <Counts counts={run.counts} />
       </p>
-      {run.error && (
-        <p class="note error">
-          {t.error}: {run.error}
-        </p>
-      )}
+      {run.error && <Failure error={run.error} />}
       <p class="faint small section">{run.id}</p>
       <section class="section">
         <h2>{t.changes}</h2>

@@ -12,7 +12,7 @@ import { useWords } from "../words";
 import { jobs } from "../words/jobs";
 import type { ViewProps } from "./index";
 import { Leaves } from "./jobs-leaving";
-import { Counts, OneRun, Runs } from "./jobs-runs";
+import { Counts, Failure, OneRun, Runs } from "./jobs-runs";
 import { SkippedMessages } from "./jobs-skipped";
 
 const TABS = ["jobs", "runs", "leaving", "skipped"] as const;
@@ -117,7 +117,7 @@ function JobCard(props: { job: Job; onChanged: () => void }) {
           <span class="faint">{t.nothingWaits}</span>
         )}
       </p>
-      {job.last_run?.error && <p class="note error small">{job.last_run.error}</p>}
+      {job.last_run?.error && <Failure error={job.last_run.error} />}
       {job.last_run?.progress && job.status === "running" && (
         <progress value={job.last_run.progress.done} max={job.last_run.progress.total} />
       )}

@@ -41,9 +41,11 @@ export default function Keys() {
     <>
       <header class="page-head">
         <h1>{t.title}</h1>
-        <button type="button" class="primary" onClick={() => setMaking(true)}>
-          {t.make}
-        </button>
+        {pages.error?.code !== "forbidden" && (
+          <button type="button" class="primary" onClick={() => setMaking(true)}>
+            {t.make}
+          </button>
+        )}
       </header>
       <p class="faint lead">{t.about}</p>
       {pages.error?.code === "forbidden" ? (

@@ -11,7 +11,6 @@ import { vectors } from "../words/vectors";
 export default function Vectors() {
   const t = useWords(vectors);
   const { data, error, isLoading, reload } = useLoad<VectorHealth>("/v1/debug/vector_health");
-  if (error?.code === "forbidden") return <p class="note">{t.narrow}</p>;
   return (
     <>
       <header class="page-head">
@@ -21,7 +20,11 @@ export default function Vectors() {
         </button>
       </header>
       <p class="faint lead">{t.about}</p>
-      {error && <ErrorNote error={error} onRetry={reload} />}
+      {error?.code === "forbidden" ? (
+        <p class="note">{t.narrow}</p>
+      ) : (
+        error && <ErrorNote error={error} onRetry={reload} />
+      )}
       {isLoading && (
         <p class="waiting" aria-busy="true">
           {t.checking}
