@@ -1,9 +1,10 @@
 """Measures distilling: what stands on its source, doubles, coverage, tokens, with scripted models.
 
 Conversations are stored message by message and read by the job `extract`, on a store in memory.
-The models are scripts (`distill_models.py`): good, sloppy and hostile; `rules` is none at all. With
-`--model` a real one is asked, over the upstream that the environment names. Coverage is the share
-of LoCoMo's answerable questions whose evidence became a memory or waits as a candidate.
+The models are scripts (`distill_models.py`): good, sloppy, hostile; `rules` is none at all. Where
+the environment names an upstream or its key, a real one is asked as well: `--model`, EXTRACT_MODEL
+or the default. Coverage is the share of LoCoMo's answerable questions whose evidence became a
+memory or waits as a candidate.
 """
 
 from __future__ import annotations
@@ -184,6 +185,7 @@ async def measure(talk: Talk, bench: Bench) -> Figures:
         "covered": covered,
         "calls": bench.counts["calls"],
         "failures": bench.failures,
+        "refused": bench.counts["skipped"],
         "prompt_tokens": bench.counts["prompt_tokens"],
         "completion_tokens": bench.counts["completion_tokens"],
         "dropped": sum(n for name, n in bench.counts.items() if name.startswith("dropped_")),
@@ -207,7 +209,7 @@ def joined(found: Sequence[Figures]) -> Figures:
 
 SHOWN: Final = (
     "messages", "kept", "waiting", "dropped", "grounded_rate", "doubles", "lies", "coverage",
-    "calls", "failures", "tokens_per_message",
+    "calls", "failures", "refused", "prompt_tokens", "completion_tokens", "tokens_per_message",
 )  # fmt: skip
 """Figures that are printed, of those that are written."""
 
@@ -228,10 +230,23 @@ async def run_arms(
     return result
 
 
+UPSTREAM: Final = ("AI_GATEWAY_BASE_URL", "CF_AIG_TOKEN", "CLOUDFLARE_ACCOUNT_ID")
+"""Variables that name the upstream of a real model, and its key."""
+
+
+def real_model(asked: str | None) -> str | None:
+    """Return the model to ask beside the scripts; None where no upstream is set up."""
+    if asked is not None:
+        return asked
+    if not any(os.environ.get(name) for name in UPSTREAM[:2]):
+        return None
+    given = {"EXTRACT_MODEL": os.environ.get("EXTRACT_MODEL", "")}
+    return load_settings({"CHATBOX_API_KEY": "sk-bench", **given}).extract_model
+
+
 def real_arm(name: str) -> tuple[Callable[[], Bench], Callable[[], Awaitable[None]]]:
     """Return the arm of a real model, and what closes it."""
-    wanted = ("AI_GATEWAY_BASE_URL", "CF_AIG_TOKEN", "CLOUDFLARE_ACCOUNT_ID")
-    given = {key: os.environ[key] for key in wanted if os.environ.get(key)}
+    given = {key: os.environ[key] for key in UPSTREAM if os.environ.get(key)}
     settings = {**given, "EXTRACT_MODEL": name}
     outbound = HttpOutbound()
     model = GatewayModel(outbound, load_settings({"CHATBOX_API_KEY": "sk-bench", **settings}))
@@ -244,7 +259,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there, too")
     parser.add_argument("--data", type=Path, metavar="DIR", help=f"instead of {DATA_VARIABLE}")
     parser.add_argument("--talks", type=int, metavar="N", help="of each set, the first N only")
-    parser.add_argument("--model", metavar="NAME", help="ask this model as well, over the upstream")
+    parser.add_argument(
+        "--model", metavar="NAME", help="the model to ask over the upstream, if one is set up"
+    )
     chosen = parser.parse_args(arguments)
     folder = chosen.data or Path(os.environ.get(DATA_VARIABLE) or DATA_DEFAULT)
     sets: dict[str, list[Talk]] = {}
@@ -260,12 +277,14 @@ def main(arguments: Sequence[str]) -> int:
         "hostile": lambda: Bench(ScriptedModel(make_hostile())),
     }
 
+    real = real_model(chosen.model)
+
     async def run() -> dict[str, dict[str, Figures]]:
-        if chosen.model is None:
+        if real is None:
             return await run_arms(sets, arms)
-        make, close = real_arm(chosen.model)
+        make, close = real_arm(real)
         try:
-            return await run_arms(sets, {**arms, chosen.model: make})
+            return await run_arms(sets, {**arms, real: make})
         finally:
             await close()
 

@@ -107,3 +107,45 @@ def test_wrong_arguments_are_refused(
     ran = program("jobs", *arguments, "--json")
     assert ran.code == code
     assert json.loads(ran.err)["error"]["code"] == name
+
+
+def refused_message(program: Program) -> str:
+    """A message that a model refused, as extraction leaves it."""
+    program.item("remember", "喜欢喝乌龙茶")
+    now = "unixepoch('now') * 1000"
+    for sql in (
+        (
+            "INSERT INTO messages (namespace, id, conversation_id, role, content, client_hash,"
+            f" created_at) SELECT 'default', 'msg_1', 'c', 'user', '我喜欢\n紫色', 'h', {now} - ?"
+        ),
+        (
+            "INSERT INTO skipped_messages SELECT namespace, id, created_at, created_at, 'run_1',"
+            " 'filtered', 1 FROM messages WHERE ? > 0"
+        ),
+    ):
+        age(program, sql)
+    return "msg_1"
+
+
+def test_jobs_skipped_shows_what_a_model_refused_and_drop_lets_it_go(program: Program) -> None:
+    id_ = refused_message(program)
+    [one] = program("jobs", "skipped", "--json").json["skipped"]
+    assert (one["message_id"], one["reason"]) == (id_, "filtered")
+    shown = program("jobs", "skipped")
+    assert shown.code == 0 and id_ in shown.out and "我喜欢 紫色" in shown.out
+    dropped = program("jobs", "drop", id_)
+    assert dropped.code == 0 and f"let go: {id_}" in dropped.out
+    assert program("jobs", "skipped", "--json").json["total"] == 0
+    again = program("jobs", "drop", id_, "--json")
+    assert (again.code, again.error["code"]) == (4, "not_found")
+
+
+def test_jobs_retry_without_a_model_says_so(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id_ = refused_message(program)
+    monkeypatch.setattr(catalogue, "JOBS", JOBS)
+    monkeypatch.setenv("EXTRACT_MODEL", "off")
+    refused = program("jobs", "retry", id_, "--json")
+    assert (refused.code, refused.error["code"]) == (5, "conflict")
+    assert program("jobs", "skipped", "--json").json["total"] == 1

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.app.distill.nightly import echoing
 from tests.protocol.rest.doors import KEYS, OWNER, Served, error_of, serve
 
 from remembrancer.app.jobs import catalogue, listing
 from remembrancer.app.jobs.catalogue import JOBS
 from remembrancer.app.jobs.frame import Job, JobCode, JobContext, JobReport
-from remembrancer.core.errors import UpstreamFailed
-from remembrancer.core.values import DAY_MS
+from remembrancer.core.errors import ModelRefused, UpstreamFailed
+from remembrancer.core.values import DAY_MS, HOUR_MS
+from remembrancer.http.asgi import create_asgi
+from remembrancer.http.routes import AREAS
+from remembrancer.ports.models import Completion, Prompt
+from remembrancer.testing.models import ScriptedModel
 
 AGENT = {"authorization": f"Bearer {KEYS['MEMORY_MCP_API_KEY']}"}
 
@@ -220,3 +226,43 @@ async def test_wrong_request_is_refused(
 ) -> None:
     response = await call(serve(), method, path, **({} if body is None else {"json": body}))
     error_of(response, status=status, code=code)
+
+
+async def test_refused_message_is_listed_tried_again_and_let_go() -> None:
+    served = serve()
+    refused: set[str] = {"我喜欢紫色", "我喜欢灰色"}
+
+    def answer(prompt: Prompt) -> str | Completion:
+        if any(text in prompt.user for text in refused):
+            raise ModelRefused("not that", reason="filtered")
+        return echoing(prompt)
+
+    app = replace(served.app, chat=ScriptedModel(answer))
+    served = Served(app, create_asgi(app, routes=AREAS), served.runtime, served.kv)
+    said = [{"role": "user", "content": text} for text in ("我养了一只猫", *sorted(refused))]
+    await call(served, "POST", "/v1/ingest/messages", json={"messages": said})
+    statuses = []
+    for _ in range(5):
+        served.runtime.advance(4 * HOUR_MS)
+        ran = await call(served, "POST", "/v1/jobs/extract/run", json={"force": True})
+        statuses.append(ran.status_code)
+    assert statuses == [502, 502, 502, 200, 200]
+    error_of_run = (await call(served, "GET", "/v1/jobs/runs?job=extract")).json()["runs"][-1]
+    assert error_of_run["error"].startswith("model_refused")
+
+    path = "/v1/jobs/extract/skipped"
+    page = (await call(served, "GET", f"{path}?limit=1")).json()
+    assert (page["count"], page["total"], page["skipped"][0]["reason"]) == (1, 2, "filtered")
+    rest = (await call(served, "GET", f"{path}?cursor={page['next_cursor']}")).json()
+    first, second = (one["skipped"][0]["message_id"] for one in (page, rest))
+    again = await call(served, "POST", f"{path}/{first}/retry")
+    error_of(again, status=502, code="model_refused")
+    refused.clear()
+    again = await call(served, "POST", f"{path}/{first}/retry")
+    assert (again.status_code, again.json()["status"]) == (200, "done")
+    dropped = await call(served, "POST", f"{path}/{second}/drop")
+    assert dropped.json() == {"dropped": second}
+    assert (await call(served, "GET", path)).json()["total"] == 0
+    for verb in ("retry", "drop"):
+        gone = await call(served, "POST", f"{path}/{first}/{verb}")
+        error_of(gone, status=404, code="not_found")
