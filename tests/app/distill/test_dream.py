@@ -14,7 +14,9 @@ from tests.builders import Bench
 
 from remembrancer.app.app_settings import update_app_settings
 from remembrancer.app.candidates.decide import decide_candidate
+from remembrancer.app.days import list_days
 from remembrancer.app.items.write import create_item
+from remembrancer.app.library.boot import memory_boot
 from remembrancer.app.library.digest import get_digest, set_digest
 from remembrancer.app.library.precious import add_precious
 from remembrancer.app.memories.save import NewMemory, save_memory
@@ -404,5 +406,17 @@ async def test_day_is_the_namespaces_own_whatever_its_clocks_do(zone: str, day: 
     assert "今天最后一句话" in found[day]
     assert "昨天" not in found[day]
     assert "明天" not in str(found)
+    # The boot pack and what the panel lists are of the same days.
+    boot: Any = await memory_boot(bench.app, bench.caller())
+    assert (boot["daily_log"]["date"], boot["window"]["daily_date"]) == (day, day)
+    assert [one["content"] for one in boot["today_messages"]] == ["明天第一句话。"]
+    listed: Any = await list_days(bench.app, bench.caller())
+    assert listed["days"][0]["date"] == day
+    bench.runtime.at_ms = end_ms
+    boot = await memory_boot(bench.app, bench.caller())
+    assert [one["content"] for one in boot["today_messages"]] == [
+        "今天第一句话。",
+        "今天最后一句话。",
+    ]
     hours = (end_ms + 1 - start_ms) / 3_600_000
     assert hours == {"2026-03-08": 23, "2026-11-01": 25, "2026-10-25": 25}.get(day, 24)

@@ -106,6 +106,25 @@ async def test_outage_leaves_the_cursor_however_long_it_lasts(how: str) -> None:
     assert await bench.texts() == [*SAID, BAD]
 
 
+async def test_retention_never_overtakes_an_extraction_that_stands_still() -> None:
+    bench = Distiller(script=lambda _: _raise(UpstreamFailed("away")), actor="agent:claude")
+    said = [f"第{n}天我学会了第{n * 7}个新的词" for n in range(30)]
+    for text in said:
+        await bench.say(text)
+        bench.runtime.advance(DAY_MS)
+        await run_job(bench.app, "extract", NAMESPACE, trigger="cron")
+        await run_job(bench.app, "retention", NAMESPACE, trigger="cron")
+    health = await check_health(bench.app)
+    assert any("extraction is behind" in reason for reason in health.reasons)
+    assert len(await bench.rows("SELECT id FROM messages")) == 30
+    bench.teach(echoing)
+    assert (await scheduled(bench))[-1] == "nothing"
+    assert sorted(await bench.texts()) == sorted(said)
+    await run_job(bench.app, "retention", NAMESPACE, trigger="cron")
+    # What is younger than two weeks stays, what is older is passed by now.
+    assert 12 <= len(await bench.rows("SELECT id FROM messages")) <= 14
+
+
 async def test_model_that_refuses_everything_is_broken_and_nothing_is_set_aside() -> None:
     bench = Distiller(script=lambda _: "I only speak prose.", actor="agent:claude")
     await bench.say(*SAID)
