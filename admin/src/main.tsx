@@ -62,7 +62,9 @@ function Panel() {
           <Layout onLogout={() => leave(false)} />
         ) : isStored ? (
           error ? (
-            <ErrorNote error={error} onRetry={resume} />
+            <main class="login">
+              <ErrorNote error={error} onRetry={resume} />
+            </main>
           ) : (
             <Waiting />
           )

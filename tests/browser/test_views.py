@@ -146,6 +146,34 @@ def test_server_that_is_gone_is_told_and_found_again(browser: Browser, filled: S
         expect(panel.page.get_by_text("没有符合条件的")).to_be_visible()
 
 
+def test_page_at_an_address_that_is_not_allowed_is_told_so(
+    browser: Browser, filled: Server
+) -> None:
+    with window(browser, filled) as (context, panel):
+        panel.expected = {403}
+        panel.log_in()
+        # As behind a proxy on the same machine, which the server cannot tell from a foreign page.
+        with filled.client(origin="https://memory.example.org") as client:
+            refusal = client.post("/v1/capture", json={"text": "换灯泡"})
+        context.route(
+            "**/v1/capture",
+            lambda route: route.fulfill(status=refusal.status_code, body=refusal.text),
+        )
+        panel.go("#/tasks")
+        panel.field("记下一件事").fill("换灯泡")
+        panel.button("添加").click()
+        expect(panel.page.locator(".toast.error")).to_contain_text("ALLOWED_ORIGINS")
+
+
+def test_link_to_an_item_finds_its_own_page(panel: Panel) -> None:
+    with panel.server.client() as client:
+        body = {"content": "链接到的其实是一条记忆。"}
+        memory = client.post("/v1/memories", json=body).json()["data"]
+    panel.go(f"#/tasks/{memory['id']}")
+    expect(panel.page.locator(".said")).to_have_text("链接到的其实是一条记忆。")
+    assert panel.page.url.endswith(f"#/memories/{memory['id']}")
+
+
 def test_address_that_names_no_view_says_so(panel: Panel) -> None:
     panel.go("#/nothing")
     expect(panel.page.get_by_text("没有这个页面")).to_be_visible()

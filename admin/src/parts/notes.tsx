@@ -7,6 +7,10 @@ import { toast } from "./overlay";
 
 /** What went wrong in a sentence; the server's own words say the rest. */
 export function sentenceOf(error: ApiError, sentences: Record<string, string>): string {
+  // A page's address is refused with the same code as a key that may too little.
+  if (error.code === "forbidden" && error.message.startsWith("the origin")) {
+    return sentences.origin ?? error.message;
+  }
   return sentences[error.code] ?? error.message;
 }
 

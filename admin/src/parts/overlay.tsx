@@ -46,6 +46,11 @@ export function Dialog(props: {
   useEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
+    // The first thing to do rather than the way out; on a phone a field would bring up the keys.
+    const first = "input, textarea, select, button";
+    if (matchMedia("(pointer: fine)").matches) {
+      dialog?.querySelector(".dialog-body")?.querySelector<HTMLElement>(first)?.focus();
+    }
     return () => dialog?.close();
   }, []);
   return (

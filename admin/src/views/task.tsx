@@ -6,12 +6,11 @@ import { useActs } from "../parts/acts";
 import { useChanged } from "../parts/changes";
 import { Form, TextField } from "../parts/form";
 import { History } from "../parts/history";
-import { textOf } from "../parts/item";
 import { ErrorNote, Waiting } from "../parts/notes";
 import { confirm } from "../parts/overlay";
 import { Relations } from "../parts/relations";
 import { When } from "../parts/time";
-import { link } from "../router";
+import { go, link } from "../router";
 import { useWords } from "../words";
 import { common } from "../words/common";
 import { history } from "../words/history";
@@ -39,6 +38,11 @@ export default function TaskPage(props: { id: string }) {
   const changed = useChanged(refresh);
   const found = loaded.data?.item;
   const text = useWhole(found?.artifact_id, found?.content ?? "");
+  const isMemory = found?.kind === "memory";
+  useEffect(() => {
+    // Whoever links to an item need not know of which kind it is.
+    if (isMemory) go(link("memories", props.id), { replace: true });
+  }, [isMemory]);
   const back = (
     <p class="lead">
       <a href={link("tasks")}>← {t.title}</a>
@@ -53,16 +57,7 @@ export default function TaskPage(props: { id: string }) {
     );
   }
   const task = { ...loaded.data.item, content: text };
-  if (task.kind === "memory") {
-    return (
-      <>
-        {back}
-        <p class="note">
-          {t.isMemory}: <a href={link("memories", task.id)}>{textOf(task)}</a>
-        </p>
-      </>
-    );
-  }
+  if (isMemory) return <Waiting />;
   const path = `/v1/items/${task.id}`;
   return (
     <>

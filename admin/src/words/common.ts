@@ -85,6 +85,8 @@ export const common = words({
     errors: {
       unreachable: "The server cannot be reached. Is it running?",
       unauthenticated: "The key is missing, unknown or expired.",
+      origin:
+        "The server takes no changes from a page at this address; ALLOWED_ORIGINS lists who may.",
       forbidden: "This key may not do that.",
       not_found: "It is not there any more.",
       version_conflict: "It was changed meanwhile.",
@@ -183,6 +185,7 @@ export const common = words({
     errors: {
       unreachable: "连不上服务器。它在运行吗？",
       unauthenticated: "密钥缺失、无效或已过期。",
+      origin: "服务器不接受这个网址上的页面来改动；请把网址加入 ALLOWED_ORIGINS。",
       forbidden: "这把密钥没有此权限。",
       not_found: "它已经不在了。",
       version_conflict: "它刚刚被改动过。",

@@ -71,7 +71,6 @@ export const tasks = words({
     overwrite: "Save mine over it",
     keepTheirs: "Keep theirs",
     saved: "Saved",
-    isMemory: "This is a memory",
   },
   zh: {
     title: "待办",
@@ -143,6 +142,5 @@ export const tasks = words({
     overwrite: "用我的覆盖",
     keepTheirs: "保留对方的",
     saved: "已保存",
-    isMemory: "这是一条记忆",
   },
 });
