@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from tests.budgets.chats import chat_turn, chat_turn_that_saves
+from tests.budgets.extractions import finding_facts, finding_none
 from tests.budgets.places import Operation, Place
 from tests.builders import NAMESPACE
 
@@ -357,6 +358,12 @@ DESIGNED: Final[Mapping[str, Budget]] = MappingProxyType(
 
 OWN: Final[Mapping[str, Budget]] = MappingProxyType(
     {
+        "extraction of 40 messages that finds 40 facts": Budget(
+            finding_facts, trips=14, read=1_300, written=600, is_steady=False
+        ),
+        "extraction of 40 messages that finds none": Budget(
+            finding_none, trips=13, read=350, written=20, is_steady=False
+        ),
         "capture that makes project and topic": Budget(
             capture_new_owners, trips=2, read=20, written=41
         ),
