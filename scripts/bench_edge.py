@@ -39,6 +39,8 @@ BUDGETS = {
     "cached startup, MCP": 10.0,
     "capture, REST": 25.0,
     "capture, MCP": 25.0,
+    "recall without embedding, REST": 60.0,
+    "recall without embedding, MCP": 60.0,
 }
 """Ratios, and MiB of heap and upload. Source: DESIGN section 14."""
 

@@ -37,6 +37,8 @@ settings.register_profile("ci", settings.get_profile("default"), max_examples=10
 settings.register_profile(
     "deep", settings.get_profile("default"), derandomize=False, max_examples=2_000
 )
+# On the edge's Python the same properties run again, only to see that it is the same Python.
+settings.register_profile("edge", settings.get_profile("default"), max_examples=12)
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default")
 )

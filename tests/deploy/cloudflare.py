@@ -166,6 +166,7 @@ class Api:
             ("POST", account + r"/queues/([\w-]+)/consumers", self._add_consumer),
             ("PUT", account + r"/queues/([\w-]+)/consumers/([\w-]+)", self._change_consumer),
             ("POST", account + r"/r2/buckets", self._create_bucket),
+            ("GET", account + r"/r2/buckets/([\w-]+)", self._bucket),
             ("GET", account + r"/r2/buckets/([\w-]+)/domains/managed", self._bucket),
             ("POST", script + r"/assets-upload-session", self._begin_assets),
             ("POST", account + r"/workers/assets/upload", self._take_assets),
@@ -299,7 +300,8 @@ class Api:
     def _bucket(self, _: Call, name: str) -> JSON:
         if name not in self._r2():
             raise Refusal(404, 10006, "The specified bucket does not exist.")
-        return {"bucketId": name, "domain": f"pub-{name}.r2.dev", "enabled": False}
+        address = {"bucketId": name, "domain": f"pub-{name}.r2.dev", "enabled": False}
+        return {"name": name, "location": "WEUR", "storage_class": "Standard", **address}
 
     def _create_bucket(self, call: Call) -> JSON:
         name = call.data["name"]

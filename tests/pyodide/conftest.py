@@ -29,9 +29,10 @@ def edge(d1_bridge: D1Bridge) -> Iterator[Edge]:
     assert served.stop() == 0
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def served_whole(d1_bridge: D1Bridge) -> Iterator[Whole]:
-    """A Worker with every binding, for all tests that need one."""
+    """A Worker with every binding, for the tests of one file: what another file's tests have kept
+    would be found by their searches."""
     with serving_whole(d1_bridge) as served:
         yield served
 

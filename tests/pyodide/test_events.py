@@ -75,7 +75,7 @@ def test_failing_index_is_tried_again_by_the_sweep(whole: Whole) -> None:
     assert first(whole, "窗帘什么时候送到") == ("窗帘在周四送到", ["vectors_failed"])
     whole.edge.order("fail")
     whole.later(15)
-    assert whole.line(SWEEP) == ["ack"]
+    assert set(whole.line(SWEEP)) == {"ack"}
     assert whole.vectors() == before + 1
 
 
@@ -85,7 +85,7 @@ def test_write_whose_message_is_lost_is_found_by_the_sweep(whole: Whole) -> None
     remember(whole, "雨伞放在门后")
     assert whole.edge.order("waiting") == {"messages": []}
     whole.edge.order("fail")
-    assert whole.line(SWEEP) == ["ack"]
+    assert set(whole.line(SWEEP)) == {"ack"}
     assert whole.vectors() == before + 1
 
 
@@ -98,10 +98,10 @@ def test_spent_quota_leaves_words_says_so_and_ends_without_a_restart(whole: Whol
     health = whole.client.get("/health").json()
     assert (health["status"], "quota" in str(health)) == ("degraded", True)
     whole.edge.order("ai", code=None)
-    assert whole.line(SWEEP) == ["ack"]
+    assert set(whole.line(SWEEP)) == {"ack"}
     assert whole.vectors() == before  # the pause is not over
     whole.later(16)
-    assert whole.line(SWEEP) == ["ack"]
+    assert set(whole.line(SWEEP)) == {"ack"}
     assert whole.vectors() == before + 1
     assert first(whole, "a musical instrument") == ("爷爷的口琴在抽屉里", [])
     assert whole.client.get("/health").json()["status"] == "ok"

@@ -235,5 +235,5 @@ def test_line_that_the_database_fails_is_done_by_the_next(whole: Whole) -> None:
         thrown = whole.edge.order("scheduled", cron=SWEEP)["thrown"]
         assert "StoreUnavailable" in thrown
     whole.edge.order("fail")
-    assert whole.line(SWEEP) == ["ack"]
+    assert set(whole.line(SWEEP)) == {"ack"}
     assert whole.vectors() == before + 1

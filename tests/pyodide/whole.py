@@ -14,13 +14,14 @@ from tests.pyodide.serving import TOKEN, VARIABLES, Edge, serve
 
 MODEL = "workers-ai/@cf/meta/llama-4-scout-17b-16e-instruct"
 """What chats and jobs ask; the stand-in answers for any."""
-SETTINGS = {**VARIABLES, "CHAT_MODEL": MODEL, "EXTRACT_MODEL": MODEL}
+SETTINGS = {**VARIABLES, "CHAT_MODEL": MODEL, "EXTRACT_MODEL": MODEL, "DREAM_MODEL": MODEL}
 """The Worker's variables."""
 CALM: dict[str, Any] = {
     "code": None,
     "latencyMs": 0,
     "form": "workers",
     "replies": [],
+    "usual": None,
     "meanings": [],
 }
 """What the models do unless a test says otherwise."""
@@ -29,6 +30,7 @@ MINUTE_MS = 60_000
 
 SWEEP = "*/15 * * * *"
 EXTRACT = "0 */4 * * *"
+DREAM = "10 20 * * *"
 RETENTION = "40 20 * * *"
 
 
@@ -73,6 +75,11 @@ class Whole:
     def later(self, minutes: float) -> None:
         """Let time pass."""
         self.edge.order("clock", aheadMs=round(minutes * MINUTE_MS))
+
+    def blobs(self) -> list[str]:
+        """The keys of what lies in the bucket."""
+        keys: list[str] = self.edge.order("blobs")["keys"]
+        return keys
 
     def vectors(self) -> int:
         """How many vectors can be seen."""

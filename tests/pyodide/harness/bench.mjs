@@ -78,6 +78,16 @@ const CASES = [
     "worker",
     tool("quick_capture", (n) => ({ input: `买牛奶 and bread ${n} #家 #work due:tomorrow` })),
   ],
+  [
+    "recall without embedding, MCP",
+    "worker",
+    tool("memory_recall", (n) => ({ query: `小美生日那天我们在哪里吃了火锅？${n}` })),
+  ],
+  [
+    "recall without embedding, REST",
+    "worker",
+    post("/v1/search/memories", (n) => ({ query: `where did we have hotpot with Mei? ${n}` })),
+  ],
   ["list of 50, REST", "worker", get("/v1/items?limit=50")],
   [
     "list of tools, MCP",
@@ -85,6 +95,23 @@ const CASES = [
     post("/mcp", (id) => ({ jsonrpc: "2.0", id, method: "tools/list" })),
   ],
 ];
+
+// What a recall looks for, and what it has to tell that from: a few of these are about any question.
+const SUBJECTS = [
+  ["和小美去城东吃了火锅", "We had hotpot with Mei downtown"],
+  ["妈妈对青霉素过敏", "Mother is allergic to penicillin"],
+  ["项目的数据库换成了 Postgres", "The project moved to Postgres"],
+  ["周三晚上练吉他", "Guitar practice is on Wednesdays"],
+  ["房租每月五号交", "Rent is due on the fifth"],
+  ["喜欢靠窗的座位", "Prefers a window seat"],
+  ["猫叫煤球，三岁", "The cat is called Coal and is three"],
+  ["部署前要先跑一遍测试", "Run the tests before a deployment"],
+  ["书房的灯坏了", "The lamp in the study is broken"],
+  ["护照明年到期", "The passport expires next year"],
+];
+const MEMORIES = SUBJECTS.flatMap((pair) =>
+  pair.flatMap((text) => Array.from({ length: 6 }, (_, n) => `${text}（${n + 1} 月，No. ${n}）`)),
+);
 
 /** An isolate: what asks it one request, and its meter. */
 const openIsolate = async () => {
@@ -111,7 +138,11 @@ const openIsolate = async () => {
 const measureRequests = async () => {
   const found = {};
   for (const [name] of CASES) found[name] = { first_ms: Infinity, ms: [], round_trips: 0 };
-  let isolate;
+  let isolate = await openIsolate();
+  for (const content of MEMORIES) {
+    const body = () => ({ content, type: "note" });
+    await isolate.ask("worker", post("/v1/memories", body));
+  }
   for (let start = 0; start < given.starts; start += 1) {
     isolate = await openIsolate();
     for (const [name, handler, make] of CASES) {

@@ -30,6 +30,7 @@ const run = async () => {
 import os, sys
 sys.path[:0] = ["${REPOSITORY}", "/packages"]
 os.chdir("${REPOSITORY}")
+os.environ["HYPOTHESIS_PROFILE"] = "edge"
 `);
   const suite = py.pyimport(`tests.pyodide.suites.${given.suite}`);
   const outcomes = await suite.run(py.toPy(given.paths));

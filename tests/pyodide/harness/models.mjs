@@ -120,8 +120,11 @@ export class Ai {
   #faults;
   calls = [];
   aborted = 0;
-  /** What it does: `code` an error for every call, `form` "workers", "openai" or "json". */
-  script = { code: null, latencyMs: 0, form: "workers", replies: [], meanings: [] };
+  /**
+   * What it does: `code` an error for every call, `form` "workers", "openai" or "json"; `replies`
+   * one after another, then `usual`.
+   */
+  script = { code: null, latencyMs: 0, form: "workers", replies: [], usual: null, meanings: [] };
 
   constructor(faults) {
     this.#faults = faults;
@@ -183,9 +186,9 @@ export class Ai {
     if (!Array.isArray(messages) || messages.some(({ content }) => content === null)) {
       return failure(5004);
     }
-    const { form, replies } = this.script;
+    const { form, replies, usual } = this.script;
     const last = messages.findLast(({ role }) => role === "user")?.content;
-    const text = replies.shift() ?? `you said: ${last}`;
+    const text = replies.shift() ?? usual ?? `you said: ${last}`;
     const shape = FORMS[form] ?? FORMS.workers;
     if (stream && form !== "json") return streamOf(shape.events(text));
     return Response.json(shape.whole(text));
