@@ -14,6 +14,8 @@ from tests.app.transfers import export
 from tests.builders import Bench
 
 from remembrancer.app.importing import import_ledger
+from remembrancer.app.items.inputs import ItemInput
+from remembrancer.app.memories.save import NewMemory, save_memory
 from remembrancer.app.vectors.health import vector_health
 from remembrancer.core.dates.zones import load_zone
 from remembrancer.core.ids import item_stream
@@ -79,4 +81,42 @@ async def test_many_imported_items_drain_to_zero_and_agree(count: int) -> None:
     told = await vector_health(indexed.app, indexed.bench.caller(), pause=asyncio.sleep)
     assert told["status"] == "ok", told["reasons"]
     assert told["items"] == told["vectors"] == told["index_count"] == count
+    assert await indexed.agrees()
+
+
+@pytest.mark.parametrize("count", [240, pytest.param(MANY, marks=pytest.mark.long)])
+async def test_many_saved_memories_hold_each_key_once_and_repeat_nothing(count: int) -> None:
+    """A third have a key that a later one takes over, a third repeat a text, a third are new."""
+    indexed = make_indexed()
+    indexed.vectors.inner = LocalVectors(MEMORY, Quick.model, threads=0)
+    indexed.app = replace(indexed.app, embedder=Quick())
+    keys, texts = count // 12, count // 6
+    for number in range(count):
+        given: ItemInput = {}
+        text = f"第 {number} 件事：receipt {number} 在抽屉里"
+        if number % 3 == 0:
+            given = {"fact_key": f"fact:drawer-{number // 3 % keys}"}
+        elif number % 3 == 1:
+            text = f"第 {number // 3 % texts} 位邻居住在 {number // 3 % texts} 号"
+        await save_memory(indexed.app, indexed.bench.caller(), NewMemory(text, given, "fact"))
+        if number % 1_000 == 999:
+            indexed.bench.runtime.discard()
+    held = await indexed.bench.rows(
+        "SELECT count(*) AS held, count(DISTINCT fact_key) AS keys FROM items"
+        " WHERE fact_key IS NOT NULL AND state = 'active'"
+    )
+    assert held == [{"held": keys, "keys": keys}]
+    [active] = await indexed.bench.rows(
+        "SELECT count(*) AS items, count(DISTINCT title) AS texts FROM items WHERE state = 'active'"
+    )
+    keyed, new = (sum(number % 3 == rest for number in range(count)) for rest in (0, 2))
+    assert active == {"items": keys + texts + new, "texts": keys + texts + new}
+    [all_] = await indexed.bench.rows("SELECT count(*) AS items FROM items")
+    assert all_["items"] == active["items"] + keyed - keys  # superseded, nothing is lost
+    for _ in range(2 + count // 1_000):
+        done = await indexed.drain(limit=1_000)
+    assert done["left"] == 0
+    told = await vector_health(indexed.app, indexed.bench.caller(), pause=asyncio.sleep)
+    assert told["status"] == "ok", told["reasons"]
+    assert told["items"] == told["vectors"] == told["index_count"] == active["items"]
     assert await indexed.agrees()
