@@ -80,3 +80,33 @@ async def test_server_answers_when_ready_and_ends_by_a_signal(host: str, is_loop
     os.kill(os.getpid(), signal.SIGTERM)
     await asyncio.wait_for(running, 15)
     assert signal.getsignal(signal.SIGTERM) == before
+
+
+async def _answer_to(raw: bytes) -> bytes:
+    """What a server answers to bytes, up to the end or the first answer."""
+    ready: asyncio.Future[Listening] = asyncio.get_running_loop().create_future()
+    serving = asyncio.ensure_future(server.run(_hello, "127.0.0.1", 0, on_ready=ready.set_result))
+    async with asyncio.timeout(20):
+        place = await ready
+        reader, writer = await asyncio.open_connection("127.0.0.1", place.port)
+        writer.write(raw)
+        answer = await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+        os.kill(os.getpid(), signal.SIGTERM)
+        await serving
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("raw", "status"),
+    [
+        (b"GET / HTTP/1.1\r\nhost: a\r\nx-long: " + b"a" * 60_000 + b"\r\n\r\n", b" 200 "),
+        (b"GET / HTTP/1.1\r\nhost: a\r\nx-long: " + b"a" * 90_000, b" 400 "),
+        (b"GET /" + b"a" * 90_000, b" 400 "),
+        (b"GET / HTTP/1.1\r\n" + b"x-many: a\r\n" * 9_000, b" 400 "),
+        (b"nonsense\r\n\r\n", b" 400 "),
+    ],
+    ids=["long enough", "one header", "address", "many headers", "no request"],
+)
+async def test_head_is_taken_up_to_its_limit(raw: bytes, status: bytes) -> None:
+    assert status in (await _answer_to(raw)).partition(b"\r\n")[0]

@@ -16,6 +16,7 @@ from typing import Final
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import HANDLED_SIGNALS
 
 from remembrancer.core.errors import Conflict, InvalidInput, StoreUnavailable
@@ -26,6 +27,9 @@ BACKLOG: Final = 2_048
 
 STOP_S_MAX: Final = 10
 """Seconds that running requests have after a stop was asked for. Our choice."""
+
+HEAD_BYTES_MAX: Final = 64 * 1024
+"""Bytes of a request's head, or of its trailers. Source: h11's limit in uvicorn."""
 
 KEEP_ALIVE_S: Final = 75
 """Seconds that an idle connection is kept. Source: nginx's default; clients reuse theirs less."""
@@ -87,7 +91,7 @@ def _configured(app: ASGIApp) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         loop="asyncio",
-        http="h11",
+        http=_Bounded,
         ws="none",
         lifespan="on",
         log_config=None,
@@ -97,6 +101,33 @@ def _configured(app: ASGIApp) -> uvicorn.Config:
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=STOP_S_MAX,
     )
+
+
+class _Bounded(HttpToolsProtocol):
+    """A connection whose parser, unlike h11, takes heads and trailers of any size: here it may not.
+
+    What is received without an event (a head that ends, a piece of a body, an end) is counted.
+    """
+
+    _unread = 0
+
+    def data_received(self, data: bytes) -> None:
+        self._unread += len(data)
+        super().data_received(data)
+        if self._unread > HEAD_BYTES_MAX and not self.transport.is_closing():
+            self.send_400_response("The head of the request is too large.")
+
+    def on_headers_complete(self) -> None:
+        self._unread = 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._unread = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._unread = 0
+        super().on_message_complete()
 
 
 class _Server(uvicorn.Server):
