@@ -39,6 +39,9 @@ CHUNKS = 200
 """Chunks of each."""
 REST_S = 1.0
 """Seconds in which work after answers ends."""
+PAUSE_S = 0.03
+"""Seconds between two calls, in which what comes after an answer is done: nobody asks again within
+the milliseconds in which a turn is kept."""
 WARM = 10
 """Calls of each kind that are not counted."""
 BUDGET_MS = 5.0
@@ -132,6 +135,7 @@ async def measured(url: str, server: Server, *, times: int) -> dict[str, Timing]
         for number in range(times + WARM):
             for kind, (address, question) in kinds.items():
                 one = await first_byte_ms(client, address, question(number))
+                await asyncio.sleep(PAUSE_S)
                 if number >= WARM:
                     taken[kind].append(one)
     return {kind: timing(each) for kind, each in taken.items()}
@@ -159,7 +163,9 @@ async def beside(
             for way, (address, key, question) in ways.items():
                 key = key or server.token
                 whole = await whole_ms(client, address, question(number), key)
+                await asyncio.sleep(PAUSE_S)
                 first, end = await stream_ms(client, address, question(number + MEMORIES // 2), key)
+                await asyncio.sleep(PAUSE_S)
                 if number >= WARM:
                     for measure, one in zip(MEASURES, (whole, first, end), strict=True):
                         taken[way][measure].append(one)
