@@ -57,17 +57,17 @@ ALL = "all"
 """What names every tier, the far ones included."""
 
 TIERS = (
-    Tier("check", "the checkers themselves: each is shown a bad sample and must refuse it", 30),
-    Tier("core", "pure functions: tables and properties", 60),
-    Tier("contract", "one suite for each port, over every implementation of it", 40),
-    Tier("local", "the SQLite driver, files and clock of one machine", 20),
-    Tier("store", "the SQL and the ledger: rebuild, migrations, projections", 30),
-    Tier("app", "use cases on an in-memory store, with faults injected", 60),
-    Tier("protocol", "REST and MCP through the application, without a network", 60),
-    Tier("cli", "the command line, here and on a remote server", 30),
-    Tier("edge", "the Worker's own modules on stand-in bindings", 10),
-    Tier("pyodide", "the Worker's code in Pyodide, on real D1 and KV", 180, workers=1, is_far=True),
-    Tier("budgets", "round trips, rows read and rows written, counted", 60),
+    Tier("check", "the checkers themselves: each is shown a bad sample and must refuse it", 20),
+    Tier("core", "pure functions: tables and properties", 45),
+    Tier("contract", "one suite for each port, over every implementation of it", 50),
+    Tier("local", "the SQLite driver, files and clock of one machine", 15),
+    Tier("store", "the SQL and the ledger: rebuild, migrations, projections", 5),
+    Tier("app", "use cases on an in-memory store, with faults injected", 95),
+    Tier("protocol", "REST and MCP through the application, without a network", 90),
+    Tier("cli", "the command line, here and on a remote server", 35),
+    Tier("edge", "the Worker's own modules on stand-in bindings", 5),
+    Tier("pyodide", "the Worker's code in Pyodide, on real D1 and KV", 340, workers=1, is_far=True),
+    Tier("budgets", "round trips, rows read and rows written, counted", 50),
     Tier(
         "deploy",
         "the deploy command and wrangler, on a stand-in account",
@@ -75,10 +75,10 @@ TIERS = (
         workers_beside=2,
         is_far=True,
     ),
-    Tier("mcp", "official clients, conformance suite and Inspector against a real server", 90),
-    Tier("chat", "real chat clients against a real server over a scripted upstream", 60),
+    Tier("mcp", "official clients, conformance suite and Inspector against a real server", 75),
+    Tier("chat", "real chat clients against a real server over a scripted upstream", 45),
     Tier("browser", "the panel in a real browser, as its user has it", 120, is_far=True),
-    Tier("e2e", "the installed program on loopback: concurrency, crashes, a day's session", 120),
+    Tier("e2e", "the installed program on loopback: concurrency, crashes, a day's session", 90),
 )
 """Every folder of `tests/` that holds tests, in the order in which a failure says most."""
 
@@ -189,6 +189,8 @@ def run_tiers(tiers: Sequence[Tier], run: Run) -> Count:
 
     A tier that ran beside others is shown whole when there is something to read in it.
     """
+    if not run.is_alone:
+        print(foretell(tiers, is_near=run.is_near), flush=True)
     pool = ThreadPoolExecutor(AT_ONCE)
     results = {}
     try:
@@ -209,6 +211,15 @@ def run_tiers(tiers: Sequence[Tier], run: Run) -> Count:
     if total.left:
         print(f"{total.left} tests of full matrices are left for: scripts/test all")
     return total
+
+
+def foretell(tiers: Sequence[Tier], *, is_near: bool) -> str:
+    """What a run of several tiers will be, in a line."""
+    told = f"{len(tiers)} tiers, {AT_ONCE} at a time, "
+    if not is_near:
+        return f"{told}every test of them"
+    minutes = sum(tier.seconds for tier in tiers) / AT_ONCE / 60
+    return f"{told}about {minutes:.0f} minutes: a part of each matrix, `all` runs the whole"
 
 
 def report_coverage(scratch: Path) -> None:

@@ -143,6 +143,7 @@ def test_longest_tier_begins_first_and_the_summary_keeps_their_order(
     assert begun == ["b", "c", "a"]
     assert (total.passed, total.left) == (3, 6)
     said = capsys.readouterr().out
+    assert said.startswith("3 tiers, 1 at a time, every test of them\n")
     assert [line.split()[0] for line in said[said.index("== summary") :].splitlines()[1:]] == [
         "a",
         "b",
