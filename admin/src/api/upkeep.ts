@@ -64,26 +64,6 @@ export interface Alike {
   matches: { score: number; item: Brief; differences: string[] }[];
 }
 
-export interface FieldChange {
-  field: string;
-  before: unknown;
-  after: unknown;
-}
-
-export interface LedgerEvent {
-  position: number;
-  stream: string;
-  version: number;
-  kind: string;
-  actor: string;
-  at: string;
-  cause: string;
-  changes: FieldChange[];
-  undone: boolean;
-  note?: Record<string, unknown>;
-  forgotten?: boolean;
-}
-
 export interface Run {
   id: string;
   job: string;

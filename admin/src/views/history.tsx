@@ -1,8 +1,8 @@
 // Everything that happened, a command at a time, and the way back.
 import { write } from "../api/client";
 import { errorOf, rowsUnder, useLoad, usePages } from "../api/hooks";
-import type { Brief } from "../api/types";
-import type { LedgerEvent } from "../api/upkeep";
+import type { Brief, LedgerEvent } from "../api/types";
+
 import { Actor, Change } from "../parts/history";
 import { PagedList } from "../parts/list";
 import { Empty, useReport } from "../parts/notes";

@@ -2,8 +2,8 @@
 import { useState } from "preact/hooks";
 import { write } from "../api/client";
 import { rowsUnder, useLoad, usePages } from "../api/hooks";
-import type { Brief } from "../api/types";
-import type { Job, LedgerEvent, Run } from "../api/upkeep";
+import type { Brief, LedgerEvent } from "../api/types";
+import type { Job, Run } from "../api/upkeep";
 import { Diff } from "../parts/diff";
 import { Choice, Form } from "../parts/form";
 import { PagedList } from "../parts/list";

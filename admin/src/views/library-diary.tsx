@@ -1,7 +1,8 @@
 // The diary: pages of days, weeks and months as Markdown, with their earlier versions.
 import { useState } from "preact/hooks";
 import { rowsUnder, useLoad, usePages } from "../api/hooks";
-import type { LedgerEvent, Page } from "../api/upkeep";
+import type { LedgerEvent } from "../api/types";
+import type { Page } from "../api/upkeep";
 import { Diff } from "../parts/diff";
 import { PagedList } from "../parts/list";
 import { Markdown } from "../parts/markdown";

@@ -2,8 +2,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { call, write } from "../api/client";
 import { errorOf, type PageForm, useLoad, usePages } from "../api/hooks";
-import type { Brief } from "../api/types";
-import type { Candidate, CandidateStatus, Decided, LedgerEvent } from "../api/upkeep";
+import type { Brief, LedgerEvent } from "../api/types";
+import type { Candidate, CandidateStatus, Decided } from "../api/upkeep";
 import { useChanged } from "../parts/changes";
 import { PagedList } from "../parts/list";
 import { Empty, useReport } from "../parts/notes";
