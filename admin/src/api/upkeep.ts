@@ -138,6 +138,7 @@ export interface Weighed {
   words: number | null;
   meaning: number | null;
   score: number;
+  answers?: number | null;
   rerank: number | null;
   layer: "active" | "cold";
   gate: string | null;

@@ -75,6 +75,7 @@ function Candidate(props: { candidate: Weighed; title: string | null }) {
       </div>
       <dl class="measures">
         <Measure name={t.score} hint={t.scoreHint} value={one.score} />
+        <Measure name={t.answers} hint={t.answersHint} value={one.answers ?? null} />
         <Measure name={t.words} hint={t.wordsHint} value={one.words} />
         <Measure name={t.meaning} hint={t.meaningHint} value={one.meaning} />
         <Measure name={t.rerank} hint={t.rerankHint} value={one.rerank} />

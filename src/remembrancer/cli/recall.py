@@ -52,6 +52,7 @@ def _explain(told: Answer) -> None:
         Column("words", whole=True),
         Column("meaning", whole=True),
         Column("score", whole=True),
+        Column("answers", whole=True),
         Column("", whole=True),
     )
     print_table(
@@ -62,6 +63,7 @@ def _explain(told: Answer) -> None:
                 words(one, "words"),
                 words(one, "meaning"),
                 words(one, "score"),
+                words(one, "answers"),
                 words(one, "gate") or "recalled",
             ]
             for one in candidates

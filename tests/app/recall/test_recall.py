@@ -311,6 +311,9 @@ async def test_each_recall_can_be_explained_afterwards() -> None:
     [one] = shown["candidates"]
     assert (one["title"], one["state"], one["gate"]) == ("在阳台上种番茄", "active", None)
     assert 0 < one["meaning"] <= 1
+    assert one["answers"] is None  # the message waits for no value
+    asked = await shelf.recall("在阳台上种什么？", purpose="mcp")
+    assert [0 < (one.answers or 0) < 1 for one in asked.explained] == [True]
     first: Any = await list_recalls(shelf.app, shelf.bench.caller(), limit=1)
     assert first["recalls"][0]["query"] == "哈哈"
     rest: Any = await list_recalls(

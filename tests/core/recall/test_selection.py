@@ -152,7 +152,7 @@ def test_standing_takes_little() -> None:
 
 def test_explanation_holds_what_was_brought_up_then_what_came_nearest() -> None:
     many = [Explained(f"d{number}", 0.1, None, number / 100, "score_floor") for number in range(50)]
-    kept = Explained("k", 0.123456, 0.5, 0.9, rerank=0.7, layer="cold")
+    kept = Explained("k", 0.123456, 0.5, 0.9, rerank=0.7, layer="cold", answers=0.712345)
     found = explanation_of([*many, kept])
     assert len(found) == EXPLAINED_MAX
     assert found[0] == {
@@ -160,6 +160,7 @@ def test_explanation_holds_what_was_brought_up_then_what_came_nearest() -> None:
         "words": 0.1235,
         "meaning": 0.5,
         "score": 0.9,
+        "answers": 0.7123,
         "rerank": 0.7,
         "layer": "cold",
         "gate": None,

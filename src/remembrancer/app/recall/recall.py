@@ -22,7 +22,6 @@ from remembrancer.core.errors import InvalidInput
 from remembrancer.core.items.query import ItemQuery, check_query
 from remembrancer.core.items.record import ItemRecord, References
 from remembrancer.core.library.matching import GlossaryHit, glossary_hits
-from remembrancer.core.memories.wording import whole_of
 from remembrancer.core.recall.explain import Explained, Layer
 from remembrancer.core.recall.freshness import was_recalled
 from remembrancer.core.recall.patch import (
@@ -346,9 +345,10 @@ def _around(app: App, asking: _Asking, outcomes: Sequence[Outcome]) -> _Around:
 def _contender(side: Side) -> Contender:
     match = side.match
     fields = match.record.fields
+    candidate = side.candidate
     return Contender(
-        candidate=side.candidate,
-        text=whole_of(fields),
+        candidate=candidate,
+        text=candidate.text,
         type=str(fields["type"]),
         at_ms=match.record.updated_at,
         recalled_at=match.recalled_at,
@@ -392,6 +392,7 @@ def _explained(
             gate="over_budget" if one.id in unfit else one.gate,
             rerank=reranked.get(one.id),
             layer=one.layer,
+            answers=one.answers,
         )
         for one in final
     ]

@@ -39,8 +39,9 @@ _DIGITS: Final = 4
 class Explained(NamedTuple):
     """One candidate.
 
-    *Units:* `words` a share 0…1, `meaning` a cosine, `score` and `rerank` 0…1; None where that side
-    had no part in it. *Shape:* `gate` None: it was brought up.
+    *Units:* `words` a share 0…1, `meaning` a cosine, `score`, `answers` and `rerank` 0…1; None
+    where that side had no part in it. *Shape:* `gate` None: it was brought up; `answers` how likely
+    it answers, which decided where it was looked at.
     """
 
     id: str
@@ -50,6 +51,7 @@ class Explained(NamedTuple):
     gate: Dropped | None = None
     rerank: float | None = None
     layer: Layer = "active"
+    answers: float | None = None
 
     @property
     def json(self) -> dict[str, JSON]:
@@ -59,6 +61,7 @@ class Explained(NamedTuple):
             "words": _rounded(self.words),
             "meaning": _rounded(self.meaning),
             "score": _rounded(self.score),
+            "answers": _rounded(self.answers),
             "rerank": _rounded(self.rerank),
             "layer": self.layer,
             "gate": self.gate,

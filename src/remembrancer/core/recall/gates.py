@@ -24,7 +24,7 @@ SCORE_MIN: Final = 0.001
 ten times; the rest is room for questions that are unlike those."""
 
 SURE_MIN: Final = 2 / 3
-"""How likely a fact has to answer a question for one value. Source: the least of twelve floors at
+"""How likely a fact has to answer a question for one value. Source: the least of ten floors at
 which at most one in twenty of each kind of question without an answer brings anything up, on
 zh-recall's dev half, cross-validated, as `scripts/bench_recall.py --tune` prints it: 0 of 12 that
 nothing answers, 1 of 68 whose answer was taken away, 3 of 74 asked of the other person."""

@@ -60,7 +60,8 @@ class Bar:
 class Selected(NamedTuple):
     """A contender with its score, undecayed, and the gate that dropped it. *Units:* 0…1.
 
-    *Shape:* `is_sure`: it may go into a conversation, not only into a list of matches.
+    *Shape:* `is_sure`: it may go into a conversation, not only into a list of matches; `answers`
+    how likely it answers, None where that was not looked at.
     """
 
     contender: Contender
@@ -69,6 +70,7 @@ class Selected(NamedTuple):
     gate: Dropped | None
     is_sure: bool
     standing: float
+    answers: float | None = None
 
     @property
     def id(self) -> str:
@@ -115,7 +117,10 @@ def _sifted(
         if not bar.is_filtered:
             gate = None
         stands = _standing(contender, score, bar.now_ms)
-        selected.append(Selected(contender, score, one.fused.evidence, gate, is_sure, stands))
+        likely = answers.get(one.fused.candidate.id)
+        selected.append(
+            Selected(contender, score, one.fused.evidence, gate, is_sure, stands, likely)
+        )
     # A stable sort: among equals, the order of fusing.
     selected.sort(key=lambda one: (one.gate is not None, -one.standing))
     return _without_repeats(selected, shown, bar)

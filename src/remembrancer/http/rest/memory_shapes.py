@@ -109,6 +109,7 @@ class CandidateShape(Shape):
     words: float | None
     meaning: float | None
     score: float
+    answers: float | None = None
     rerank: float | None
     layer: str
     gate: str | None
