@@ -110,13 +110,14 @@ async def test_many_saved_memories_hold_each_key_once_and_repeat_nothing(count: 
         "SELECT count(*) AS items, count(DISTINCT title) AS texts FROM items WHERE state = 'active'"
     )
     keyed, new = (sum(number % 3 == rest for number in range(count)) for rest in (0, 2))
-    assert active == {"items": keys + texts + new, "texts": keys + texts + new}
+    kept = keys + texts + new
+    assert active == {"items": kept, "texts": kept}
     [all_] = await indexed.bench.rows("SELECT count(*) AS items FROM items")
-    assert all_["items"] == active["items"] + keyed - keys  # superseded, nothing is lost
+    assert all_["items"] == kept + keyed - keys  # superseded, nothing is lost
     for _ in range(2 + count // 1_000):
         done = await indexed.drain(limit=1_000)
     assert done["left"] == 0
     told = await vector_health(indexed.app, indexed.bench.caller(), pause=asyncio.sleep)
     assert told["status"] == "ok", told["reasons"]
-    assert told["items"] == told["vectors"] == told["index_count"] == active["items"]
+    assert told["items"] == told["vectors"] == told["index_count"] == kept
     assert await indexed.agrees()

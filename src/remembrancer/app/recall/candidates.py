@@ -158,13 +158,14 @@ async def _find(app: App, wanted: Wanted, search: MeaningSearch) -> Found:
     reader = _Reader(
         app, wanted, documents, chosen=chosen, foreign=store.foreign_rows(frequencies, chosen)
     )
-    found, references = await reader.by_words()
     scope = _scope(wanted.asked, outcomes, named)
-    meaning = await search.near(scope)
+    nearing = search.near(scope)  # while the words are looked for
+    found, references = await reader.by_words()
+    is_weak = wanted.has_cold and reader.is_weak(found)
+    cooling = search.near(replace(scope, kind=COLD)) if is_weak else None
+    meaning = await nearing
     sides = [side._replace(meaning=meaning.near.get(side.id)) for side in found]
-    cold: Meaning | None = None
-    if wanted.has_cold and reader.is_weak(sides):
-        cold = await search.near(replace(scope, kind=COLD))
+    cold = None if cooling is None else await cooling
     others, known = await reader.others(sides, meaning, cold)
     return Found(
         asked=reader.asked,

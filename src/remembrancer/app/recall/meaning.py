@@ -72,17 +72,28 @@ class MeaningSearch:
     def __init__(self, app: App, text: str, *, wait_ms: int) -> None:
         self._index = app.vectors
         self._wait_ms = wait_ms
+        self._asked: list[asyncio.Task[Meaning]] = []
         self._embedding: asyncio.Task[_Embedded | str] | None = None
         if app.embedder is not None and app.vectors is not None:
             self._embedding = asyncio.ensure_future(_embed(app, app.embedder, text, wait_ms))
 
     def give_up(self) -> None:
-        """Let go of the embedding, because the words failed."""
+        """Let go of the embedding and the index, because the words failed."""
         if self._embedding is not None:
             self._embedding.cancel()
+        for task in self._asked:
+            task.cancel()
 
-    async def near(self, scope: VectorScope) -> Meaning:
-        """Return what is near the query within a scope. *Promise:* never raises our errors."""
+    def near(self, scope: VectorScope) -> Awaitable[Meaning]:
+        """Begin to look for what is near the query within a scope, and return the waiting for it.
+
+        *Promise:* never raises our errors.
+        """
+        task = asyncio.ensure_future(self._near(scope))
+        self._asked.append(task)
+        return task
+
+    async def _near(self, scope: VectorScope) -> Meaning:
         if self._embedding is None or self._index is None:
             return Meaning(degraded="no_vectors")
         embedded = await self._embedding
