@@ -6,19 +6,19 @@ Nothing is retried here: the outbox does. The encoder of one machine is `local.e
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
+from remembrancer.app.models.posting import Asking
 from remembrancer.app.settings import Settings
-from remembrancer.core.errors import InvalidInput, LimitExceeded, RemembrancerError, UpstreamFailed
+from remembrancer.core.errors import InvalidInput, UpstreamFailed
 from remembrancer.core.vectorcheck import EMBED_CHARS_MAX, check_texts
 from remembrancer.ports.models import Embedder, EmbeddingModel, Vector
-from remembrancer.ports.outbound import WORKERS_AI, Outbound, OutboundAnswer, OutboundRequest
+from remembrancer.ports.outbound import WORKERS_AI, Outbound
 
 OFF: Final = "off"
 """What EMBEDDING_MODEL is set to when nothing is to be embedded."""
@@ -52,8 +52,7 @@ TIMEOUT_MS: Final = 30_000
 
 _GATEWAY_HOST: Final = "gateway.ai.cloudflare.com"
 _VERSIONED: Final = re.compile(r"/(compat|v\d+(beta)?)$")
-_QUOTA_CODES: Final = re.compile(rb"\b(3036|3040)\b")
-"""Workers AI's codes of a spent quota. Source: protocols 6.2 (workerd)."""
+_ASKING: Final = Asking("embedder", "EMBEDDING_MODEL", TIMEOUT_MS, ANSWER_BYTES_MAX)
 
 
 def make_embedder(
@@ -126,7 +125,7 @@ class WorkersAiEmbedder:
         body: dict[str, object] = {"text": _prepared(texts)}
         if name.endswith("/bge-m3"):
             body["truncate_inputs"] = True  # else it refuses what is too long for it
-        answer = await _post(self._outbound, WORKERS_AI + name, (), body)
+        answer = await _ASKING.post(self._outbound, WORKERS_AI + name, (), body)
         rows = answer.get("data", answer.get("response"))
         return _vectors(rows, len(texts), self._model)
 
@@ -168,7 +167,7 @@ class ServerEmbedder:
         body: dict[str, object] = {"model": self._model.name, "input": _prepared(texts)}
         if self._asks_size:
             body["dimensions"] = self._model.dims
-        answer = await _post(self._outbound, self._url, self._headers, body)
+        answer = await _ASKING.post(self._outbound, self._url, self._headers, body)
         entries = answer.get("data")
         if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
             raise UpstreamFailed(f"{self._model.name!r} answered no list of embeddings")
@@ -199,64 +198,6 @@ def _prepared(texts: Sequence[str]) -> list[str]:
 
 
 # Any: JSON of a foreign server.
-async def _post(
-    outbound: Outbound,
-    url: str,
-    headers: Sequence[tuple[str, str]],
-    body: Mapping[str, object],
-) -> dict[str, Any]:
-    request = OutboundRequest(
-        "POST",
-        url,
-        headers=(("content-type", "application/json"), *headers),
-        body=json.dumps(body, ensure_ascii=False).encode(),
-        timeout_ms=TIMEOUT_MS,
-        idle_ms=TIMEOUT_MS,
-    )
-    try:
-        answer = await outbound.send(request)
-    except InvalidInput as error:
-        raise UpstreamFailed(error.message, hint=error.hint) from error
-    try:
-        text = await _whole(answer)
-    finally:
-        await answer.close()
-    if answer.status != 200:
-        raise _refusal(answer, text)
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise UpstreamFailed("the embedder answered no JSON") from error
-    if not isinstance(value, dict):
-        raise UpstreamFailed("the embedder answered no JSON object")
-    return value
-
-
-async def _whole(answer: OutboundAnswer) -> bytes:
-    pieces: list[bytes] = []
-    size = 0
-    async for piece in answer.chunks():
-        size += len(piece)
-        if size > ANSWER_BYTES_MAX:
-            raise UpstreamFailed(f"the embedder answered more than {ANSWER_BYTES_MAX} bytes")
-        pieces.append(piece)
-    return b"".join(pieces)
-
-
-def _refusal(answer: OutboundAnswer, text: bytes) -> RemembrancerError:
-    """Return the error of a refusing answer; its words stay out, they may quote a memory."""
-    if answer.status == 429 or _QUOTA_CODES.search(text[:2_000]):
-        seconds = dict(answer.headers).get("retry-after", "")
-        waits = {"retry_after_ms": int(seconds) * 1000} if seconds.isdigit() else {}
-        return LimitExceeded(
-            "the embedder's quota is spent", hint="it is asked again later", details=waits
-        )
-    return UpstreamFailed(
-        f"the embedder answered {answer.status}",
-        hint="check EMBEDDING_MODEL and its token" if answer.status in (401, 403, 404) else None,
-    )
-
-
 def _vectors(rows: object, count: int, model: EmbeddingModel) -> list[Vector]:
     if not isinstance(rows, list) or len(rows) != count:
         got = len(rows) if isinstance(rows, list) else "no"

@@ -5,16 +5,15 @@ Answers are checked: one score for each text. Nothing is retried: without them t
 
 from __future__ import annotations
 
-import json
 import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
+from remembrancer.app.models.posting import Asking
 from remembrancer.app.settings import Settings
-from remembrancer.core.errors import LimitExceeded, UpstreamFailed
+from remembrancer.core.errors import UpstreamFailed
 from remembrancer.ports.models import Reranker
-from remembrancer.ports.outbound import WORKERS_AI, Outbound, OutboundRequest
+from remembrancer.ports.outbound import WORKERS_AI, Outbound
 
 PREFIX: Final = "workers-ai/"
 """What stands before the name of a model of Workers AI in settings."""
@@ -25,8 +24,7 @@ ANSWER_BYTES_MAX: Final = 1024 * 1024
 TIMEOUT_MS: Final = 10_000
 """Milliseconds until an answer begins. Our choice; a recall gives up earlier by itself."""
 
-_QUOTA_CODES: Final = re.compile(rb"\b(3036|3040)\b")
-"""Workers AI's codes of a spent quota. Source: protocols 6.2 (workerd)."""
+_ASKING: Final = Asking("reranker", "MEMORY_RERANKER_MODEL", TIMEOUT_MS, ANSWER_BYTES_MAX)
 
 
 def make_reranker(settings: Settings, outbound: Outbound | None) -> Reranker | None:
@@ -68,7 +66,7 @@ class WorkersAiReranker:
             "contexts": [{"text": _prepared(text)} for text in texts],
             "top_k": len(texts),
         }
-        answer = await _post(self._outbound, self._url, (), body)
+        answer = await _ASKING.post(self._outbound, self._url, (), body)
         return _scores(answer.get("response"), len(texts), place="id", score="score")
 
 
@@ -91,47 +89,13 @@ class ServerReranker:
             "documents": [_prepared(text) for text in texts],
             "top_n": len(texts),
         }
-        answer = await _post(self._outbound, self._url, self._headers, body)
+        answer = await _ASKING.post(self._outbound, self._url, self._headers, body)
         return _scores(answer.get("results"), len(texts), place="index", score="relevance_score")
 
 
 def _prepared(text: str) -> str:
     """Return a text that every server takes: without half a surrogate pair, never empty."""
     return text.encode(errors="replace").decode().strip() or "-"
-
-
-async def _post(
-    outbound: Outbound,
-    url: str,
-    headers: Sequence[tuple[str, str]],
-    body: Mapping[str, object],
-) -> Mapping[str, object]:
-    request = OutboundRequest(
-        "POST",
-        url,
-        headers=(("content-type", "application/json"), *headers),
-        body=json.dumps(body, ensure_ascii=False).encode(),
-        timeout_ms=TIMEOUT_MS,
-        idle_ms=TIMEOUT_MS,
-    )
-    answer = await outbound.send(request)
-    raw = bytearray()
-    try:
-        async for chunk in answer.chunks():
-            raw += chunk
-            if len(raw) > ANSWER_BYTES_MAX:
-                raise UpstreamFailed(f"the reranker answered more than {ANSWER_BYTES_MAX} bytes")
-    finally:
-        await answer.close()
-    if answer.status in (402, 429) or (answer.status >= 400 and _QUOTA_CODES.search(raw)):
-        raise LimitExceeded("the reranker's quota is spent", hint="it is whole again tomorrow")
-    if answer.status >= 400:
-        raise UpstreamFailed(f"the reranker refused with status {answer.status}")
-    try:
-        value = json.loads(raw)
-    except ValueError as error:
-        raise UpstreamFailed("the reranker answered no JSON") from error
-    return value if isinstance(value, dict) else {}
 
 
 def _scores(rows: object, count: int, *, place: str, score: str) -> list[float]:
