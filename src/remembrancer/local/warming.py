@@ -34,7 +34,7 @@ async def warm_up(
     await pause(FIRST_S)
     try:
         await asyncio.to_thread(_load, open_client)
-    except Exception:  # the first chat will say what is wrong
+    except (ImportError, OSError, ValueError):  # the first chat will say what is wrong
         logger.exception("warming up failed")
 
 
