@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from remembrancer.core.errors import InvalidInput, LimitExceeded, RemembrancerError, UpstreamFailed
@@ -22,17 +21,17 @@ _QUOTA_BYTES_READ: Final = 2_000
 """Bytes of a refusal in which a code is looked for."""
 
 
-@dataclass(frozen=True, slots=True)
 class Asking:
     """How a model is asked. *Shape:* `who` as errors call it, `setting` what names it.
 
     *Units:* `timeout_ms` until the answer begins, and between two of its pieces.
     """
 
-    who: str
-    setting: str
-    timeout_ms: int
-    answer_bytes_max: int
+    def __init__(self, who: str, setting: str, timeout_ms: int, answer_bytes_max: int) -> None:
+        self.who = who
+        self.setting = setting
+        self.timeout_ms = timeout_ms
+        self.answer_bytes_max = answer_bytes_max
 
     # Any: JSON of a model's server, which the caller looks at.
     async def post(
