@@ -9,7 +9,6 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from remembrancer.app.state import App
 from remembrancer.core.ids import Namespace
@@ -17,7 +16,7 @@ from remembrancer.core.ledger.passages import Forgotten
 from remembrancer.core.ledger.redaction import FORGOTTEN_TEXT
 from remembrancer.core.memories.sameness import repetition_key
 from remembrancer.core.values import canonical_json
-from remembrancer.ports.sql import Outcome, Row, Statement
+from remembrancer.ports.sql import Row, Statement
 from remembrancer.store import distilled_copies as store
 from remembrancer.store.forgetting import redact_statement
 
@@ -30,15 +29,24 @@ class Copies:
     messages: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What is forgotten. *Shape:* `said` every wording the item ever had; `sources` ids of the
+    messages that it came from."""
+
+    said: Sequence[str]
+    sources: Sequence[str]
+
+
 async def distilled_copies(
-    app: App, namespace: Namespace, item_id: str, *, said: Sequence[str], sources: Sequence[str]
+    app: App, namespace: Namespace, item_id: str, wording: Wording
 ) -> Copies:
     """Return what takes a forgotten item's texts out of all that was said and distilled.
 
-    *Shape:* `said` every wording the item ever had; those shorter than `QUOTE_CHARS_MIN` are not
-    looked for, but a candidate that says just that goes as well; `sources` ids of the messages that
-    it came from. *Promise:* one round trip.
+    *Shape:* texts shorter than `QUOTE_CHARS_MIN` are not looked for, but a candidate that says just
+    that goes as well. *Promise:* one round trip.
     """
+    said, sources = wording.said, wording.sources
     forgotten = Forgotten(said)
     hashes = [hashlib.sha256(repetition_key(text).encode()).hexdigest() for text in said]
     outcomes = await app.sql.read(
@@ -47,7 +55,7 @@ async def distilled_copies(
         )
     )
     candidates, pages, digest, parts, events, messages, blocks, recalls = (
-        _joined(outcomes[first :: len(_KEYS)], keys) for first, keys in enumerate(_KEYS)
+        outcome.rows for outcome in outcomes
     )
     gone = {
         str(row["id"])
@@ -77,19 +85,6 @@ async def distilled_copies(
     said_in = _messages(forgotten, messages, sources)
     result += store.rewrite_messages_statements(namespace, said_in)
     return Copies(result, len(said_in))
-
-
-_KEYS: Final = (
-    *(("id",), ("label",), ("content",), ("date", "part"), ("position",), ("id",)),
-    *(("conversation_id", "turn"), ("id",)),
-)
-"""Columns that tell the rows of each reading apart, in the order of `quoting_statements`."""
-
-
-def _joined(outcomes: Sequence[Outcome], names: Sequence[str]) -> list[Row]:
-    """Return the rows of several readings, each once."""
-    found = {tuple(row[name] for name in names): row for one in outcomes for row in one.rows}
-    return list(found.values())
 
 
 def _chats(

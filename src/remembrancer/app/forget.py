@@ -11,7 +11,7 @@ import json
 from remembrancer.app.artifacts import remove_now
 from remembrancer.app.commit import Answer, Plan, write
 from remembrancer.app.context.cache import drop
-from remembrancer.app.distilled_copies import distilled_copies
+from remembrancer.app.distilled_copies import Wording, distilled_copies
 from remembrancer.app.objectives import clear_objective_of
 from remembrancer.app.state import App
 from remembrancer.app.vectors.removal import remove_vectors
@@ -65,9 +65,8 @@ async def forget_item(app: App, caller: Caller, item_id: str) -> Answer:
         edges = _edges_edit(outcomes[2], outcomes[3])
         draft = _tombstone(item.record.fields)
         now = app.runtime.now_ms()
-        copies = await distilled_copies(
-            app, caller.namespace, item_id, said=said, sources=_sources(events)
-        )
+        wording = Wording(said, _sources(events))
+        copies = await distilled_copies(app, caller.namespace, item_id, wording)
         plan = Plan(
             answer={
                 "forgotten": item_id,

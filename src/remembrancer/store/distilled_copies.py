@@ -17,9 +17,6 @@ from remembrancer.store.marks import Marks
 PAGE_TEXTS: Final = ("title", "summary", "content")
 """The texts of a page."""
 
-GROUPS_MAX: Final = 12
-"""Statements that one reading looks for: their words stay under D1's hundred bound values."""
-
 MESSAGE_BYTES_MAX: Final = 500_000
 """Characters of messages that one statement rewrites: under D1's limit of a bound value."""
 
@@ -41,12 +38,6 @@ class _Sought:
         return f"({' OR '.join(parts)})" if parts else "0"
 
 
-def _chunks(groups: Sequence[Sequence[str]]) -> list[Sequence[Sequence[str]]]:
-    return [groups[first : first + GROUPS_MAX] for first in range(0, len(groups), GROUPS_MAX)] or [
-        []
-    ]
-
-
 def quoting_statements(
     namespace: Namespace,
     item_id: str,
@@ -56,27 +47,13 @@ def quoting_statements(
     sources: Sequence[str],
 ) -> list[Statement]:
     """Return the statements that find candidates, pages, the digest, parts, events, messages
-    and what chats keep that may state a forgotten text: eight for each dozen of its statements.
+    and what chats keep that may state a forgotten text, eight in all.
 
     *Shape:* `groups` the words of each statement; `hashes` of the texts as candidates have them,
     `is_same` for these and for those about the item; `sources` ids of messages; events are those of
     the streams `candidate/…`, `page/…` and `digest`. *Promise:* reads all of these; forgetting is
     rare.
     """
-    return [
-        statement
-        for chunk in _chunks(groups)
-        for statement in _quoting(namespace, item_id, chunk, (hashes, sources))
-    ]
-
-
-def _quoting(
-    namespace: Namespace,
-    item_id: str,
-    groups: Sequence[Sequence[str]],
-    known: tuple[Sequence[str], Sequence[str]],
-) -> list[Statement]:
-    hashes, sources = known
     sought = [_Sought(namespace, groups) for _ in range(8)]
     candidates, pages, digest, parts, events, messages, blocks, recalls = sought
     item, wanted = candidates.marks.add(item_id), candidates.marks.add(canonical_json([*hashes]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,8 +17,11 @@ from remembrancer.app.forget import forget_item
 from remembrancer.app.library.digest import set_digest
 from remembrancer.app.rebuild import rebuild
 from remembrancer.app.verify import verify
+from remembrancer.core.ledger.passages import Forgotten
 from remembrancer.core.values import DAY_MS
 from remembrancer.ports.sql import Statement
+from remembrancer.store.distilled_copies import quoting_statements
+from remembrancer.testing.stores import CountingStore
 
 SECRET = "小美怀孕了这件事还没说"
 QUOTED = f'她说："{SECRET}"'
@@ -190,8 +194,18 @@ async def test_long_memory_is_forgotten_sentence_by_sentence() -> None:
     bench = Distiller(actor="agent:claude")
     [item] = await remember(bench, "".join(sentences))
     await bench.say(*sentences, "抽屉是空的。")
-    answer = await forget_item(bench.app, bench.caller(), item)
+    counting = CountingStore(bench.sql)
+    app = replace(bench.app, sql=counting)
+    answer = await forget_item(app, bench.caller(), item)
     assert answer["messages_redacted"] == 30
+    # As many as a request of the platform may send, however long the memory is.
+    assert counting.counts.statements <= 45
+    assert all(
+        len(one.params) <= 100
+        for one in quoting_statements(
+            NAMESPACE, item, Forgotten(["".join(sentences) * 3]).words, hashes=["h"], sources=["m"]
+        )
+    )
     assert (await contents(bench))[-1] == "抽屉是空的。"
 
 

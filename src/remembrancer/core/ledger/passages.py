@@ -25,12 +25,16 @@ from remembrancer.core.ledger.redaction import FORGOTTEN_TEXT, QUOTE_CHARS_MIN, 
 from remembrancer.core.text.fold import fold, fold_key
 from remembrancer.core.values import JSON
 
-STATEMENTS_MAX: Final = 48
+STATEMENTS_MAX: Final = 45
 """Statements of a forgotten item that are looked for: a text of ten thousand characters has more
-sentences, and its first ones say what it is about. Our choice."""
+sentences, and its first ones say what it is about. Two words of each stay under the hundred values
+that a statement of D1 binds."""
 
 WORDS_MAX: Final = 6
 """Words of a statement by which the store finds texts that may state it. Our choice."""
+
+FEW: Final = 12
+"""Statements up to which each is looked for by `WORDS_MAX` words, beyond it by two. As above."""
 
 _SMALL: Final = str.maketrans({char: char.lower() for char in ascii_uppercase})
 _SENTENCE: Final = re.compile(r"(?<=[。！？!?…\n])|(?<=\.)(?=\s)")
@@ -75,9 +79,8 @@ class Forgotten:
 
         *Shape:* in small letters as the database makes them, Latin ones alone.
         """
-        found = [telling_words(one.text, limit=WORDS_MAX) for one in self._statements]
-        verbatim = [[text.translate(_SMALL)] for text in self._said]
-        return [words for words in (*verbatim, *found) if words]
+        limit = WORDS_MAX if len(self._statements) <= FEW else 2
+        return [_literal(one.text, limit) for one in self._statements]
 
     def states(self, text: str) -> bool:
         """Tell whether a text states what is forgotten."""
@@ -148,6 +151,13 @@ class Forgotten:
             any(_is_in(core, key) for core in one.cores) or is_said_alike(one.text, plain)
             for one in self._statements
         )
+
+
+def _literal(text: str, limit: int) -> list[str]:
+    """Return telling words as they stand in a text; the text where none stands there as it is."""
+    small = text.translate(_SMALL)
+    words = [word for word in telling_words(text, limit=2 * limit) if word in small]
+    return words[:limit] or [small]
 
 
 def _statements(said: Sequence[str]) -> Iterator[_Statement]:
