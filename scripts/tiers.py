@@ -151,7 +151,8 @@ def run_tier(tier: Tier, run: Run) -> Result:
 
     tests/conftest.py writes down how many tests a near run leaves.
     """
-    print(f"== {tier.name}: {tier.purpose} (about {tier.seconds} s)", flush=True)
+    # The line and its end in one piece: tiers begin beside each other.
+    print(f"== {tier.name}: {tier.purpose} (about {tier.seconds} s)\n", end="", flush=True)
     report, left, said = (run.scratch / f"{tier.name}.{kind}" for kind in ("xml", "left", "out"))
     command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", tier.folder]
     workers = tier.workers if run.is_alone else tier.workers_beside
