@@ -10,7 +10,8 @@ import secrets
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,8 @@ KEY_BYTES = 24
 """Random bytes of a key that is made here; 192 bits."""
 FIRST_MIGRATION = "0001_event_log.sql"
 """By this entry of the list of migrations a database is known as ours."""
+LOOKUPS_AT_ONCE = 4
+"""Commands of wrangler that run beside each other. Our choice."""
 SHOWN_MAX = 5
 """Names that a sentence lists."""
 REPLACE_VARIABLE = "REMEMBRANCER_TAKE_OVER"
@@ -102,8 +105,7 @@ def survey(run: Deployment) -> None:
     if not run.is_online:
         run.tell("survey_later")
         return
-    for resource in run.resources:
-        _look_up(run, resource)
+    _look_up(run, run.resources)
     _check_database(run)
     bindings = _worker_bindings(run)
     if bindings is None:
@@ -114,11 +116,15 @@ def survey(run: Deployment) -> None:
     _keep_bound(run, bindings)
 
 
-def _look_up(run: Deployment, resource: Resource) -> None:
-    found = resource.look(run.wrangler, run.names[resource.kind])
-    if found is not None:
-        run.ids[resource.kind] = found
-        run.tell("found", kind=run.kind(resource), name=run.names[resource.kind])
+def _look_up(run: Deployment, resources: Sequence[Resource]) -> None:
+    """Which of them are there. Each is a question of its own, and most of its time is waiting."""
+    names = [run.names[each.kind] for each in resources]
+    with ThreadPoolExecutor(LOOKUPS_AT_ONCE) as pool:
+        looks = pool.map(lambda each, name: each.look(run.wrangler, name), resources, names)
+    for resource, name, found in zip(resources, names, looks, strict=True):
+        if found is not None:
+            run.ids[resource.kind] = found
+            run.tell("found", kind=run.kind(resource), name=name)
 
 
 def _check_database(run: Deployment) -> None:
@@ -197,7 +203,7 @@ def _keep_bound(run: Deployment, bindings: list[dict[str, Any]]) -> None:
             continue
         run.names[resource.kind] = name
         run.tell("kept", kind=run.kind(resource), name=name, variable=resource.variable)
-        _look_up(run, resource)
+        _look_up(run, [resource])
 
 
 def create_resources(run: Deployment) -> None:

@@ -362,7 +362,7 @@ OWN: Final[Mapping[str, Budget]] = MappingProxyType(
             finding_facts, trips=14, read=1_300, written=600, is_steady=False
         ),
         "extraction of 40 messages that finds none": Budget(
-            finding_none, trips=13, read=350, written=20, is_steady=False
+            finding_none, trips=13, read=290, written=20, is_steady=False
         ),
         "capture that makes project and topic": Budget(
             capture_new_owners, trips=2, read=20, written=41
