@@ -8,7 +8,7 @@ import pytest
 from tests.deploy.cloudflare import ACCOUNT, Worker
 from tests.deploy.conftest import Fork
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 OTHER = "fedcba9876543210fedcba9876543210"
 """An account of somebody else."""
