@@ -217,7 +217,8 @@ def test_recall_is_explained_score_by_score_and_gate_by_gate(panel: Panel) -> No
     tried = panel.page.locator(".tried")
     first = tried.locator('[data-gate="none"]').first
     expect(first).to_contain_text("阳台的茉莉每三天浇一次水")
-    expect(first.locator("meter")).to_have_count(3)
+    for measure in ("总分", "字词", "含义"):
+        expect(first.get_by_label(measure)).to_be_visible()
     expect(tried.locator('[data-gate="score_floor"]').first).to_contain_text("不够可靠")
     expect(tried.locator("pre")).to_contain_text("阳台的茉莉每三天浇一次水")
     panel.page.locator(".rows a", has_text="阳台的茉莉几天浇一次水？").first.click()

@@ -83,7 +83,7 @@ def test_command_is_undone_and_redone_from_the_history(panel: Panel) -> None:
     command = panel.page.locator("[data-cause]", has_text=text).first
     expect(command).to_contain_text("你")
     command.get_by_role("button", name="撤销").click()
-    undoing = panel.page.locator("[data-cause]", has_text="撤销了一次更改").first
+    undoing = panel.page.locator("[data-cause]", has_text=f"撤销了一次更改 {text}")
     expect(undoing).to_be_visible()
     with panel.server.client() as client:
         assert client.get(path).json()["data"]["status"] == "deleted"
