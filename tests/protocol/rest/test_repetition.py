@@ -21,9 +21,10 @@ ASKING = frozenset(
 OPERATING = frozenset({"rebuild", "vector_reindex", "pause_job", "resume_job"})
 """Routes that write no event: doing it again gives the same tables."""
 
-WORKING = frozenset({"run_job", "dream", "undo_run"})
+WORKING = frozenset({"run_job", "dream", "undo_run", "retry_skipped", "drop_skipped"})
 """Routes that have a job do its work: its lease and its cursors see to it that nothing is done
-twice, which `tests/app/jobs` shows, and an undone run is refused the second time."""
+twice, which `tests/app/jobs` shows; an undone run, or a message that is no longer set aside, is
+refused the second time."""
 
 CHATTING = frozenset({"chat_completions", "guide_dog_chat_completions", "messages", "count_tokens"})
 """Routes that ask an upstream: a chat that is sent again is asked again, and kept once, which
