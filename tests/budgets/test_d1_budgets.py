@@ -72,3 +72,20 @@ def test_promise_of_our_own_is_near_to_what_is_measured(
     cost, budget = costs[name][10_000], OWN[name]
     assert budget.read <= max(3 * cost.read, cost.read + GROWTH_ROWS), cost
     assert budget.written <= max(3 * cost.written, cost.written + GROWTH_ROWS), cost
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3_600)
+def test_recall_at_a_hundred_thousand_items_is_within_its_budget(d1_bridge: D1Bridge) -> None:
+    names = [name for name in BUDGETS if name.startswith("recall")]
+
+    async def measured() -> dict[str, Cost]:
+        place = await make_place(d1_bridge.fresh(), 100_000)
+        return {name: await measure(place, BUDGETS[name].run) for name in names}
+
+    costs = asyncio.run(measured())
+    assert len(costs) >= 3
+    for name, cost in costs.items():
+        budget = BUDGETS[name]
+        assert (cost.trips <= budget.trips, cost.read <= budget.read) == (True, True), (name, cost)
+        assert cost.written <= budget.written, (name, cost)

@@ -84,6 +84,7 @@ async def test_many_imported_items_drain_to_zero_and_agree(count: int) -> None:
     assert await indexed.agrees()
 
 
+@pytest.mark.timeout(1_200)  # ten thousand commands, each a batch of its own
 @pytest.mark.parametrize("count", [240, pytest.param(MANY, marks=pytest.mark.long)])
 async def test_many_saved_memories_hold_each_key_once_and_repeat_nothing(count: int) -> None:
     """A third have a key that a later one takes over, a third repeat a text, a third are new."""
