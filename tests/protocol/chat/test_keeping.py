@@ -155,6 +155,20 @@ async def test_file_becomes_an_artifact_and_its_row_holds_no_base64() -> None:
     assert [row["text"] for row in chunks] == [PICTURE]
 
 
+@pytest.mark.parametrize("url", ["\ud83d", "data:image/png;base64,\udc00QUJD", "\ud83d\ude42"])
+async def test_file_with_half_a_character_does_not_lose_its_turn(url: str) -> None:
+    parts = [{"type": "text", "text": "看 this"}, {"type": "image_url", "image_url": {"url": url}}]
+    body = json.dumps({"messages": [user(parts)]})
+    async with chats() as one:
+        headers = {**one.headers, "content-type": "application/json"}
+        response = await one.client.post("/v1/chat/completions", content=body, headers=headers)
+        await one.served.runtime.drain()
+        stored = await rows(one, "SELECT content FROM messages ORDER BY id")
+    assert response.status_code == 200
+    assert stored[0]["content"].startswith("看 this\n[art_")
+    assert stored[1]["content"] == "好的 ok"
+
+
 async def test_secret_in_a_message_is_not_stored() -> None:
     async with chats() as one:
         await one.say("my key is sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEF")

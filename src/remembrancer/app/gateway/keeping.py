@@ -17,7 +17,7 @@ from remembrancer.app.state import App
 from remembrancer.core import limits
 from remembrancer.core.artifacts import sha256_of
 from remembrancer.core.chat.prefix import explain_drop, seal_prefix
-from remembrancer.core.chat.shapes import Body, read_object, write_json
+from remembrancer.core.chat.shapes import Body, read_object, whole_text, write_json
 from remembrancer.core.redact.redaction import redact
 from remembrancer.core.text.fold import clean
 from remembrancer.core.values import MINUTE_MS
@@ -130,6 +130,7 @@ def _file(
 ) -> tuple[str, str, Sequence[Statement]]:
     """Return an artifact's id, what the message says of it, and the statements that keep it."""
     number, file = numbered
+    file = whole_text([file])  # half a character is no file's, and no store would take it
     found = _DATA_URL.match(file)
     kind = (found and found[1]) or "file"
     about = f"{kind}, {len(file)} characters of base64, sha256 {sha256_of(file)[:16]}"
