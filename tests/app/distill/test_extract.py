@@ -16,7 +16,7 @@ from remembrancer.app.messages import ingest_messages
 from remembrancer.core.errors import UpstreamFailed
 from remembrancer.core.messages import Message
 from remembrancer.ports.models import Completion, Embedder, Prompt, Vector
-from remembrancer.testing.models import FaultyEmbedder, HashingEmbedder
+from remembrancer.testing.models import FaultyEmbedder, HashingEmbedder, ScriptedModel
 
 NOTHING = '{"memories": []}'
 SECRET = "sk-" + "abcdefghijklmnop1234567890ABCDEF"
@@ -343,3 +343,20 @@ async def test_archived_memory_does_not_stand_in_the_way() -> None:
     await bench.say("I prefer tea in the morning")
     await bench.run()
     assert await bench.texts() == ["I prefer tea in the morning"]
+
+
+async def test_run_shows_how_far_it_is_while_it_works() -> None:
+    bench = Distiller(given={"EXTRACT_MAX_MESSAGES": "2", "EXTRACT_MAX_RUNS": "3"})
+    await bench.say(*(f"I own painting number {n}" for n in range(9)))
+    shown: list[tuple[object, ...]] = []
+
+    class Looking(ScriptedModel):
+        async def complete(self, prompt: Prompt) -> Completion:
+            rows = await bench.rows("SELECT done, total FROM job_runs WHERE status = 'running'")
+            shown.extend((row["done"], row["total"]) for row in rows)
+            return await super().complete(prompt)
+
+    bench.model = Looking(echoing)
+    await bench.run()
+    # Three batches of two are what this run may do, of the nine that wait.
+    assert shown == [(None, None), (2, 6), (4, 6)]

@@ -65,6 +65,7 @@ async def run(ctx: JobContext) -> JobReport:
     if not day.said:
         await finish_day(ctx, day)
         ctx.count(days=1)
+        ctx.progress(ctx.counts["days"], ctx.total)
         return JobReport(is_done=False, answer={"prompts": prompts.VERSION})
     if ctx.counts["batches"] >= runs_max:
         return JobReport(answer={"more": True})

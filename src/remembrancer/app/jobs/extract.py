@@ -116,6 +116,8 @@ async def run(ctx: JobContext) -> JobReport:
     if skips:
         ctx.count(skipped=len(skips))
     runs_max = ctx.asked.runs_max or ctx.app.settings.extract_max_runs
+    most = runs_max * ctx.app.settings.extract_max_messages
+    ctx.progress(ctx.counts["messages"], min(ctx.total, most))
     if ctx.counts["batches"] < runs_max:
         return JobReport(is_done=False, answer=_mode(ctx))
     return JobReport(answer=_mode(ctx))

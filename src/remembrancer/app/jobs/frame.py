@@ -90,7 +90,7 @@ class JobContext:
     """What a job is handed.
 
     *Shape:* `caller` acts as `job:<name>` and its cause is the run's id; `now_ms` is the run's
-    begin, and what the job takes for the present throughout.
+    begin, and what the job takes for the present throughout; `total` what was pending then.
     """
 
     app: App
@@ -102,6 +102,7 @@ class JobContext:
     asked: Asked = field(default_factory=Asked)
     budget: Budget = field(default_factory=Budget)
     counts: Counter[str] = field(default_factory=Counter)
+    total: int = 0
     done_of: tuple[int, int] | None = None
     is_leased: bool = True
 
@@ -121,7 +122,7 @@ class JobContext:
 
     def progress(self, done: int, total: int) -> None:
         """Say how far the run is; shown with the next renewal of the lease."""
-        self.done_of = (done, total)
+        self.done_of = (done, max(done, total))
 
     async def cursor(self, name: str) -> Cursor | None:
         """Return a cursor of this namespace, None before its first move. One round trip."""

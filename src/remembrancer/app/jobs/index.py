@@ -38,6 +38,7 @@ async def run(ctx: JobContext) -> JobReport:
     await ctx.still_mine()
     done = await drain_outbox(ctx.app, namespace=ctx.namespace, limit=DRAIN_ROWS)
     ctx.count(**{name: int(str(done[name])) for name in COUNTED})
+    ctx.progress(ctx.counts["embedded"] + ctx.counts["deleted"], ctx.total)
     return JobReport(is_done=not done["left"] or not (done["embedded"] or done["deleted"]))
 
 

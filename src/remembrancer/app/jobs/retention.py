@@ -65,6 +65,7 @@ async def run(ctx: JobContext) -> JobReport:
     """Remove what has had its time, as far as the budget goes."""
     work = _Retention(ctx)
     counts = await work.counts()
+    ctx.progress(max(0, ctx.total - sum(counts.values())), ctx.total)
     steps = (
         (any(counts[table] for table in store.AGED_TABLES), work.delete_aged),
         (counts["messages"], work.delete_messages),

@@ -88,6 +88,7 @@ async def run(
         if not is_settled and not is_held:
             await app.sql.write(store.calm_statements(namespace, job.name, now_ms))
         return _not_run(job, "nothing")
+    ctx.total = sum(pending.values())
     if job.is_light and trigger == "queue":
         ctx.is_leased = False
         await _do_pieces(job, ctx)
