@@ -101,7 +101,8 @@ async def pass_on(
     try:
         async for piece in whole_events(pieces):
             heard.add(piece)
-            has_end = any(end in piece for end in _ENDS)
+            may_end = b"[DONE]" in piece or b"message_stop" in piece
+            has_end = may_end and any(end in piece for end in _ENDS)
             if has_end:
                 await moments.before_end()
             yield piece
