@@ -17,6 +17,9 @@ from remembrancer.store.marks import Marks
 PAGE_TEXTS: Final = ("title", "summary", "content")
 """The texts of a page."""
 
+GIVEN: Final = "b.block || ' ' || b.thinking"
+"""What a chat's turn was given, and thought."""
+
 MESSAGE_BYTES_MAX: Final = 500_000
 """Characters of messages that one statement rewrites: under D1's limit of a bound value."""
 
@@ -49,10 +52,9 @@ def quoting_statements(
     """Return the statements that find candidates, pages, the digest, parts, events, messages
     and what chats keep that may state a forgotten text, eight in all.
 
-    *Shape:* `groups` the words of each statement; `hashes` of the texts as candidates have them,
-    `is_same` for these and for those about the item; `sources` ids of messages; events are those of
-    the streams `candidate/…`, `page/…` and `digest`. *Promise:* reads all of these; forgetting is
-    rare.
+    *Shape:* `groups` the words of each statement; `hashes` of the texts as candidates have them:
+    `is_same` for these and for those about the item; `sources` ids of messages. *Promise:* reads
+    all of these; forgetting is rare.
     """
     sought = [_Sought(namespace, groups) for _ in range(8)]
     candidates, pages, digest, parts, events, messages, blocks, recalls = sought
@@ -62,7 +64,6 @@ def quoting_statements(
         f" OR c.text_hash IN (SELECT value FROM json_each({wanted})))"
     )
     texts = " || ' ' || ".join(f"p.{name}" for name in PAGE_TEXTS)
-    given = "b.block || ' ' || b.thinking"
     named, ids = parts.marks.add(item_id), messages.marks.add(canonical_json([*sources]))
     sql = (
         (
@@ -91,7 +92,7 @@ def quoting_statements(
         ),
         (
             "SELECT b.conversation_id, b.turn, b.block, b.thinking FROM turn_blocks AS b"
-            f" WHERE b.namespace = ?1 AND {blocks.says(given)}"
+            f" WHERE b.namespace = ?1 AND {blocks.says(GIVEN)}"
         ),
         (
             "SELECT r.id, r.query FROM recalls AS r WHERE r.namespace = ?1"
