@@ -28,6 +28,11 @@ _LAST_HAN: Final = "\u9fff"
 _KEY_JOINTS: Final = re.compile(r"[:_\-./]+")
 
 
+SPOKEN_KEPT: Final = 128
+"""Texts taken apart, the last ones: a message is asked about several times, a tag by each of its
+items. Our choice."""
+
+
 @dataclass(frozen=True, slots=True)
 class Spoken:
     """A text as names are looked for in it. *Shape:* `words` stems of whole words, in order; `runs`
@@ -37,6 +42,7 @@ class Spoken:
     runs: tuple[str, ...]
 
 
+@lru_cache(maxsize=SPOKEN_KEPT)
 def spoken(text: str) -> Spoken:
     """Return the whole words of a text: `ReactJS` is one word, and none of its parts is."""
     words: list[str] = []

@@ -99,6 +99,8 @@ def select(contenders: Sequence[Contender], asked: Asked, shown: Shown, bar: Bar
 def _sifted(
     contenders: Sequence[Contender], asked: Asked, shown: Shown, bar: Bar
 ) -> list[Selected]:
+    if not contenders:
+        return []  # what the query asks for needs not be looked at
     by_id = {one.candidate.id: one for one in contenders}
     fused = fuse([one.candidate for one in contenders], asked)
     answers = answering(fused, asked)
