@@ -11,6 +11,8 @@ from tests.d1.bridge import D1Bridge
 
 from remembrancer.core.limits import SQL_BATCH_STATEMENTS_MAX
 
+pytestmark = pytest.mark.timeout(900)  # the first test waits for all that is measured
+
 BUDGETS = {**DESIGNED, **OWN}
 
 GROWTH_MAX = 3
