@@ -76,6 +76,7 @@ class VectorArray:
         # One array for each word, so that a query reads them from end to end.
         self._bits: NDArray[np.uint64] = np.zeros((self._words, room), np.uint64)
         self._codes: NDArray[np.int32] = np.zeros((room, 3), np.int32)
+        self._rows: NDArray[np.int64] = np.zeros(room, np.int64)
         self._names: dict[str, int] = {"": 0}
         self._ids: list[str] = []
         self._places: dict[str, int] = {}
@@ -90,17 +91,19 @@ class VectorArray:
         """Return a vector as it is kept in a file: little-endian 32-bit floats."""
         return np.asarray(values, "<f4").tobytes()
 
-    def put(self, rows: Sequence[tuple[str, Scope, bytes]]) -> None:
-        """Write rows, each over the one of the same id. *Shape:* id, scope, floats `as_bytes`."""
+    def put(self, rows: Sequence[tuple[str, Scope, bytes, int]]) -> None:
+        """Write rows, each over the one of the same id. *Shape:* id, scope, floats `as_bytes`, and
+        the number under which the file has them."""
         if not rows:
             return
-        places = [self._place_of(id_) for id_, _, _ in rows]
-        floats = self._matrix([floats for _, _, floats in rows])
+        places = [self._place_of(id_) for id_, *_ in rows]
+        floats = self._matrix([floats for _, _, floats, _ in rows])
+        self._rows[places] = [row for *_, row in rows]
         self._bytes[places], self._scales[places] = self._halves_of(floats)
         self._bits[:, places] = self._bits_of(floats)
         self._codes[places] = [
             [self._names.setdefault(name, len(self._names)) for name in scope]
-            for _, scope, _ in rows
+            for _, scope, _, _ in rows
         ]
 
     def _place_of(self, id_: str) -> int:
@@ -119,6 +122,7 @@ class VectorArray:
         self._scales = np.pad(self._scales, (0, added))
         self._bits = np.pad(self._bits, ((0, 0), (0, added)))
         self._codes = np.pad(self._codes, ((0, added), (0, 0)))
+        self._rows = np.pad(self._rows, (0, added))
 
     def _halves_of(self, floats: Matrix) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
         """Return each vector as halves of bytes, and how much a step is.
@@ -162,10 +166,12 @@ class VectorArray:
             end = len(self._ids)
             self._bytes[place], self._scales[place] = self._bytes[end], self._scales[end]
             self._bits[:, place], self._codes[place] = self._bits[:, end], self._codes[end]
+            self._rows[place] = self._rows[end]
             self._ids[place], self._places[last] = last, place
 
-    def near(self, scope: Scope, values: Sequence[float], top: int) -> list[str]:
-        """Return the ids of the rows of a scope among which the nearest `top` are, and a few."""
+    def near(self, scope: Scope, values: Sequence[float], top: int) -> list[int]:
+        """Return the file's numbers of the rows of a scope among which the nearest `top` are, and a
+        few."""
         inside = self._inside(scope)
         if inside is None:
             return []
@@ -179,8 +185,9 @@ class VectorArray:
             # All that are as near as the last of the best, so that the ids decide among equals.
             least = np.partition(scores, -wanted)[-wanted]
             inside, scores = inside[scores >= least], scores[scores >= least]
-        found = zip((-scores).tolist(), (self._ids[place] for place in inside), strict=True)
-        return [id_ for _, id_ in sorted(found)[:wanted]]
+        ids = (self._ids[place] for place in inside)
+        found = zip((-scores).tolist(), ids, self._rows[inside].tolist(), strict=True)
+        return [row for *_, row in sorted(found)[:wanted]]
 
     def _scores(self, inside: NDArray[np.intp], asked: Matrix) -> Matrix:
         """Return about how near the rows are."""

@@ -53,6 +53,11 @@ _SET_UP: Final = (
     floats BLOB NOT NULL) STRICT""",
 )
 
+_NUMBERS: Final = (
+    "SELECT v.id, v.rowid FROM json_each(?) AS j CROSS JOIN vectors_1 AS v ON v.id = j.value"
+)
+"""A row is found by its number in one look, by its id in two."""
+
 
 class LocalVectors:
     """Vectors of one model, in one file or in memory alone.
@@ -86,8 +91,10 @@ class LocalVectors:
                 " VALUES (?, ?, ?, ?, ?)",
                 [(id_, *scope, floats) for id_, scope, floats in kept],
             )
+            ids = json.dumps([row.id for row in rows])
+            numbers = dict(raw.execute(_NUMBERS, (ids,)).fetchall())
             raw.execute("COMMIT")
-            array.put(list({row[0]: row for row in kept}.values()))
+            array.put([(*row, numbers[row[0]]) for row in {one[0]: one for one in kept}.values()])
 
         await self._run(keep)
 
@@ -117,7 +124,7 @@ class LocalVectors:
             near = array.near(_scope_values(scope), values, top)
             found = raw.execute(
                 "SELECT v.id, v.floats FROM json_each(?) AS j"
-                " CROSS JOIN vectors_1 AS v ON v.id = j.value",
+                " CROSS JOIN vectors_1 AS v ON v.rowid = j.value",
                 (json.dumps(near),),
             )
             return array.ranked(found.fetchall(), values, top)
@@ -188,12 +195,14 @@ class LocalVectors:
 
             [room] = raw.execute("SELECT count(*) FROM vectors_1").fetchone()
             array = VectorArray(self._model.dims, room=int(room))
-            stored = raw.execute("SELECT id, namespace, kind, project, floats FROM vectors_1")
+            stored = raw.execute(
+                "SELECT id, namespace, kind, project, floats, rowid FROM vectors_1"
+            )
             while rows := stored.fetchmany(READ_ROWS):
                 array.put(
                     [
-                        (id_, (space, kind, project), floats)
-                        for id_, space, kind, project, floats in rows
+                        (id_, (space, kind, project), floats, number)
+                        for id_, space, kind, project, floats, number in rows
                     ]
                 )
             self._array, self._seen = array, version
