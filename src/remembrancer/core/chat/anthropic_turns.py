@@ -34,7 +34,7 @@ NO_RESULT: Final = "No result was recorded for this call."
 """The result of a call that has none; without one the API refuses the conversation."""
 
 _ODD_IN_ID: Final = re.compile(r"[^A-Za-z0-9_-]")
-THINKING: Final = frozenset({"thinking", "redacted_thinking"})
+THINKING: Final = ("thinking", "redacted_thinking")
 """Blocks that go back as they came, or not at all."""
 
 
@@ -125,7 +125,7 @@ class Turns:
             self._close_calls()
         content = message.get("content")
         native = [
-            part for part in objects_of(content) if part.get("type") in {*THINKING, "tool_use"}
+            part for part in objects_of(content) if part.get("type") in (*THINKING, "tool_use")
         ]
         rest = [part for part in objects_of(content) if part not in native]
         readable: Body = {**message, "content": rest if isinstance(content, list) else content}

@@ -28,7 +28,7 @@ Ttl: TypeAlias = Literal["5m", "1h"]
 Slot: TypeAlias = tuple[int, int, int]
 """A place in the order of the prefix: (0, tool, 0), (1, system block, 0), (2, message, block)."""
 
-_UNMARKED: Final = frozenset({"thinking", "redacted_thinking"})
+_UNMARKED: Final = ("thinking", "redacted_thinking")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,17 +13,18 @@ from typing import Final, NoReturn
 from remembrancer.core.chat.shapes import Body, object_of, objects_of, parts_of, string_of
 from remembrancer.core.errors import InvalidInput
 
-IMAGE_PARTS: Final = frozenset({"image_url", "image", "input_image"})
+# Tuples: what a client sends as a type or a role may be a list, which no set can be asked for.
+IMAGE_PARTS: Final = ("image_url", "image", "input_image")
 """Types of content parts that are pictures. Source: Chat Completions, Messages, and the form of
 Responses that some clients send to Chat Completions."""
 
-TEXT_PARTS: Final = frozenset({"text", "input_text", "output_text"})
+TEXT_PARTS: Final = ("text", "input_text", "output_text")
 """Types of content parts whose `text` a person reads."""
 
-SYSTEM_ROLES: Final = frozenset({"system", "developer"})
+SYSTEM_ROLES: Final = ("system", "developer")
 """Roles that instruct; `developer` is the newer name. Source: OpenAI's types."""
 
-TOOL_ROLES: Final = frozenset({"tool", "function"})
+TOOL_ROLES: Final = ("tool", "function")
 """Roles that answer a call; `function` is the older one."""
 
 
