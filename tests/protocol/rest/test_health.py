@@ -79,7 +79,7 @@ async def test_welcome_names_only_doors_that_are_served() -> None:
     assert body["name"] == "Remembrancer"
     assert body["doors"]["health"] == "http://remembrancer.example/health"
     assert body["doors"]["docs"] == "http://remembrancer.example/docs"
-    assert "panel" not in body["doors"]
+    assert body["doors"]["panel"] == "http://remembrancer.example/admin"
 
 
 @pytest.mark.parametrize(

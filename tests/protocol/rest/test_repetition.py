@@ -26,6 +26,9 @@ WORKING = frozenset({"run_job", "dream", "undo_run", "retry_skipped", "drop_skip
 twice, which `tests/app/jobs` shows; an undone run, or a message that is no longer set aside, is
 refused the second time."""
 
+IMPORTING = frozenset({"import"})
+"""Routes that skip what they have already brought in, which `tests/app/test_export.py` shows."""
+
 CHATTING = frozenset({"chat_completions", "guide_dog_chat_completions", "messages", "count_tokens"})
 """Routes that ask an upstream: a chat that is sent again is asked again, and kept once, which
 `tests/protocol/chat` shows."""
@@ -137,7 +140,7 @@ def _filled(value: Any, names: dict[str, str]) -> Any:
 
 def test_every_route_that_writes_is_repeated_here() -> None:
     unsafe = {route.name for route in UNSAFE}
-    assert unsafe - ASKING - OPERATING - WORKING - CHATTING == set(WRITING)
+    assert unsafe - ASKING - OPERATING - WORKING - IMPORTING - CHATTING == set(WRITING)
 
 
 @pytest.mark.parametrize("route", [route for route in UNSAFE if route.name in WRITING], ids=_name)

@@ -7,6 +7,7 @@ Ids and names are often replaced by ones that exist, so that requests reach what
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -16,7 +17,7 @@ import requests
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from schemathesis import Case, GenerationMode
+from schemathesis import Case, GenerationMode, SerializationContext
 from schemathesis.checks import not_a_server_error
 from schemathesis.core.result import Ok
 from schemathesis.schemas import APIOperation
@@ -29,6 +30,8 @@ from schemathesis.specs.openapi.checks import (
 from tests.examples import IS_NEAR
 from tests.protocol.rest.doors import OWNER, Served, serve
 from tests.protocol.rest.talk import Talk, World, check_described, document, settle
+
+from remembrancer.ports.assets import Asset
 
 Operation = APIOperation[Any, Any, Any, Any]
 AnyCase = Case[Any]
@@ -98,8 +101,22 @@ def _request(case: AnyCase) -> httpx.Request:
     return httpx.Request(prepared.method or "", prepared.url or "", headers=headers, content=body)
 
 
+class Panel:
+    """A build of the panel that has every file."""
+
+    async def read(self, path: str) -> Asset | None:
+        return Asset("text/html; charset=utf-8", f"<!doctype html><title>{path}</title>".encode())
+
+
+@schemathesis.serializer("application/x-ndjson")
+def _lines(_: SerializationContext, value: object) -> bytes:
+    """What an import takes: any value, as lines."""
+    lines = value if isinstance(value, list) else [value]
+    return b"".join(json.dumps(line, default=str).encode() + b"\n" for line in lines)
+
+
 async def _fresh() -> tuple[Served, World]:
-    served = serve()
+    served = serve(assets=Panel())
     async with served.client() as client:
         return served, await settle(Talk(served, client))
 
