@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from tests.app.jobs.scenarios import SCENARIOS
-from tests.builders import NAMESPACE
+from tests.builders import NAMESPACE, memory_store
 
 from remembrancer.app.jobs.frame import Asked
 from remembrancer.app.jobs.running import handle_message, run_job
 from remembrancer.core.errors import RemembrancerError
+from remembrancer.core.values import DAY_MS
 from remembrancer.testing.stores import CountingStore
 
 STATEMENTS_MAX = 44
@@ -45,6 +47,28 @@ async def test_each_request_sends_few_statements_and_the_last_one_says_that_it_i
     again = await run_job(app, scenario.job, NAMESPACE, asked=asked)
     assert again["status"] == "nothing"
     assert await scenario.settle(world) == await scenario.expected()
+
+
+async def test_night_that_closes_two_weeks_and_two_months_is_no_larger_a_request() -> None:
+    scenario = SCENARIOS["dream"]
+    world = scenario.made(memory_store())
+    runtime = world.bench.runtime
+    sunday = int(datetime(2027, 1, 31, 6, tzinfo=UTC).timestamp() * 1_000)
+    runtime.advance(sunday - 40 * DAY_MS - runtime.now_ms())
+    await world.bench.say("今天搬进了新家")
+    runtime.advance(DAY_MS)
+    assert (await run_job(world.app, "dream", NAMESPACE))["status"] == "done"
+    runtime.advance(sunday - runtime.now_ms())
+    await scenario.prepare(world)
+    counting = CountingStore(world.app.sql)
+    app = replace(world.app, sql=counting, request_pieces=1)
+    more = True
+    while more:
+        counting.counts.reset()
+        more = bool((await run_job(app, "dream", NAMESPACE)).get("more"))
+        assert counting.counts.statements <= STATEMENTS_MAX
+    labels = {str(row["label"]) for row in await world.bench.rows("SELECT label FROM pages")}
+    assert labels >= {"2026-12", "2027-01", "2026-W52", "2027-W04"}
 
 
 async def test_queue_goes_on_where_a_request_stops() -> None:

@@ -40,7 +40,6 @@ from remembrancer.core.ids import DIGEST
 from remembrancer.core.ledger.changes import Fields
 from remembrancer.core.ledger.events import Head
 from remembrancer.core.library.digest import set_digest
-from remembrancer.ports.sql import Statement
 from remembrancer.store import days as store
 from remembrancer.store import distilling
 from remembrancer.store import library as library_store
@@ -154,19 +153,21 @@ async def _closed(
     labels += closes(day.date)
     if not labels:
         return []
-    outcomes = await ctx.app.sql.read(
+    spans = [_bounds(kind, label) for kind, label in labels]
+    # One span over all of them: no page lies between the latest one's month and this day's.
+    whole = min(first for first, _ in spans), max(end for _, end in spans)
+    known, within = await ctx.app.sql.read(
         [
             store.pages_statement(ctx.namespace, [label for _, label in labels]),
-            *(_span(ctx, kind, label) for kind, label in labels),
+            store.span_statement(ctx.namespace, "day", start=whole[0], end=whole[1]),
         ]
     )
-    written = {str(row["label"]) for row in outcomes[0].rows}
+    written = {str(row["label"]) for row in known.rows}
+    fresh = {page.label for page in today}
+    earlier = [page for page in map(store.page_of, within.rows) if page.label not in fresh]
     result: list[Page] = []
-    for (kind, label), outcome in zip(labels, outcomes[1:], strict=True):
-        fresh = {page.label for page in today}
-        days = [page for page in map(store.page_of, outcome.rows) if page.label not in fresh]
-        first, end = _bounds(kind, label)
-        days += [page for page in today if first <= page.starts_on < end]
+    for (kind, label), (first, end) in zip(labels, spans, strict=True):
+        days = [page for page in (*earlier, *today) if first <= page.starts_on < end]
         is_new = label not in written or any(page in days for page in today)
         if days and is_new:
             rolled = await _rolled(ctx, [page.summary for page in days], label, "")
@@ -182,11 +183,6 @@ def _bounds(kind: PageKind, label: str) -> tuple[str, str]:
         return first.isoformat(), (first + timedelta(days=7)).isoformat()
     after = (first.replace(day=28) + timedelta(days=4)).replace(day=1)
     return first.isoformat(), after.isoformat()
-
-
-def _span(ctx: JobContext, kind: PageKind, label: str) -> Statement:
-    start, end = _bounds(kind, label)
-    return store.span_statement(ctx.namespace, "day", start=start, end=end)
 
 
 async def _rolled(ctx: JobContext, notes: Sequence[str], label: str, digest: str) -> Night:
