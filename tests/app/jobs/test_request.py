@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 from tests.app.jobs.scenarios import SCENARIOS
-from tests.builders import NAMESPACE, memory_store
+from tests.builders import NAMESPACE
 
 from remembrancer.app.jobs.frame import Asked
 from remembrancer.app.jobs.running import handle_message, run_job
 from remembrancer.core.errors import RemembrancerError
 from remembrancer.core.values import DAY_MS
-from remembrancer.testing.stores import CountingStore
+from remembrancer.testing.stores import CountingStore, memory_store
 
 STATEMENTS_MAX = 44
 """Of the 45 that a request may send, one is for whoever asks: its key."""
