@@ -82,10 +82,10 @@ async def test_server_answers_when_ready_and_ends_by_a_signal(host: str, is_loop
     assert signal.getsignal(signal.SIGTERM) == before
 
 
-async def _answer_to(raw: bytes) -> bytes:
+async def _answer_to(raw: bytes, app: ASGIApp = _hello) -> bytes:
     """What a server answers to bytes, up to the end or the first answer."""
     ready: asyncio.Future[Listening] = asyncio.get_running_loop().create_future()
-    serving = asyncio.ensure_future(server.run(_hello, "127.0.0.1", 0, on_ready=ready.set_result))
+    serving = asyncio.ensure_future(server.run(app, "127.0.0.1", 0, on_ready=ready.set_result))
     async with asyncio.timeout(20):
         place = await ready
         reader, writer = await asyncio.open_connection("127.0.0.1", place.port)
@@ -95,6 +95,19 @@ async def _answer_to(raw: bytes) -> bytes:
         os.kill(os.getpid(), signal.SIGTERM)
         await serving
     return answer
+
+
+async def _shown(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "lifespan":
+        await _hello(scope, receive, send)
+        return
+    given = dict(scope["headers"])[b"x-name"].decode()
+    await PlainTextResponse("", headers={"x-shown": f"<{given}>"})(scope, receive, send)
+
+
+async def test_blanks_around_the_value_of_a_header_are_no_part_of_it() -> None:
+    raw = b"GET / HTTP/1.1\r\nhost: a\r\nx-name: \t list items \t \r\n\r\n"
+    assert b"x-shown: <list items>\r\n" in await _answer_to(raw, _shown)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import tempfile
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from remembrancer.local.server import bind
+from remembrancer.local.server import _Bounded, bind
 from remembrancer.local.wire import make_asgi, open_app
 
 KEY = "sk-conformance"
@@ -35,7 +35,9 @@ async def serve(folder: str) -> None:
     environ = {"CHATBOX_API_KEY": KEY}
     async with open_app(folder, environ, is_server=True) as local:
         listening = bind("127.0.0.1", 0)
-        config = uvicorn.Config(with_key(make_asgi(local)), log_level="error", lifespan="off")
+        # The product's own way of reading HTTP, as `remembrancer serve` has it.
+        app = with_key(make_asgi(local))
+        config = uvicorn.Config(app, http=_Bounded, log_level="error", lifespan="off")
         server = uvicorn.Server(config)
         running = asyncio.create_task(server.serve([listening]))
         print(listening.getsockname()[1], flush=True)  # noqa: T201

@@ -106,7 +106,8 @@ def _configured(app: ASGIApp) -> uvicorn.Config:
 class _Bounded(HttpToolsProtocol):
     """A connection whose parser, unlike h11, takes heads and trailers of any size: here it may not.
 
-    What is received without an event (a head that ends, a piece of a body, an end) is counted.
+    What is received without an event (a head that ends, a piece of a body, an end) is counted. It
+    also leaves blanks behind a header's value, which are no part of it. Source: RFC 9110, 5.5.
     """
 
     _unread = 0
@@ -116,6 +117,9 @@ class _Bounded(HttpToolsProtocol):
         super().data_received(data)
         if self._unread > HEAD_BYTES_MAX and not self.transport.is_closing():
             self.send_400_response("The head of the request is too large.")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        super().on_header(name, value.strip(b" \t"))
 
     def on_headers_complete(self) -> None:
         self._unread = 0
