@@ -11,7 +11,7 @@ import bench_growth
 from remembrancer.testing.models import HashingEmbedder
 
 
-def test_growth_without_an_embedder_measures_words(
+def test_growth_without_an_embedder_measures_words_and_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(bench_growth, "find_embedder", lambda: None)
@@ -19,8 +19,9 @@ def test_growth_without_an_embedder_measures_words(
     figures = tmp_path / "figures.json"
     assert bench_growth.main(["--items", "60", "--json", str(figures)]) == 0
     found = json.loads(figures.read_text(encoding="utf-8"))
-    assert set(found["60"]) == {"words"}
+    assert set(found["60"]) == {"words", "memory, MiB"}
     assert found["60"]["words"]["p50_ms"] > 0
+    assert found["60"]["memory, MiB"] > 0
     assert "60 items" in capsys.readouterr().out
 
 
