@@ -6,6 +6,7 @@ import type { Job, Ran } from "../api/upkeep";
 import { Check, Form, TextField } from "../parts/form";
 import { ErrorNote, useReport, Waiting } from "../parts/notes";
 import { Dialog, toast } from "../parts/overlay";
+import { Tabs } from "../parts/tabs";
 import { When } from "../parts/time";
 import { link } from "../router";
 import { useWords } from "../words";
@@ -30,18 +31,12 @@ export default function Jobs(props: ViewProps) {
       <header class="page-head">
         <h1>{t.title}</h1>
       </header>
-      <nav class="tabs">
-        {TABS.map((each) => (
-          <a
-            key={each}
-            class="button"
-            href={each === "jobs" ? link("jobs") : link("jobs", each)}
-            aria-current={each === tab}
-          >
-            {t.tabs[each]}
-          </a>
-        ))}
-      </nav>
+      <Tabs
+        names={TABS}
+        chosen={tab}
+        labels={t.tabs}
+        href={(each) => (each === "jobs" ? link("jobs") : link("jobs", each))}
+      />
       {tab === "jobs" && <AllJobs />}
       {tab === "runs" && <Runs job={props.route.query.get("job") ?? ""} />}
       {tab === "leaving" && <Leaves />}

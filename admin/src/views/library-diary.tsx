@@ -7,6 +7,7 @@ import { Diff } from "../parts/diff";
 import { PagedList } from "../parts/list";
 import { Markdown } from "../parts/markdown";
 import { Empty, ErrorNote, Waiting } from "../parts/notes";
+import { Tabs } from "../parts/tabs";
 import { When } from "../parts/time";
 import { link } from "../router";
 import { useWords } from "../words";
@@ -26,18 +27,13 @@ function AllPages(props: { kind: string }) {
   const pages = usePages<Page>("/v1/days", PAGES, { kind, limit: 30 });
   return (
     <>
-      <nav class="tabs">
-        {KINDS.map((each) => (
-          <a
-            key={each}
-            class="button quiet"
-            href={link("library", "diary", { kind: each })}
-            aria-current={each === kind}
-          >
-            {t.kinds[each]}
-          </a>
-        ))}
-      </nav>
+      <Tabs
+        names={KINDS}
+        chosen={kind}
+        labels={t.kinds}
+        href={(each) => link("library", "diary", { kind: each })}
+        isQuiet
+      />
       <PagedList
         pages={pages}
         keyOf={(page) => page.date}

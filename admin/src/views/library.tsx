@@ -9,6 +9,7 @@ import { PagedList } from "../parts/list";
 import { Markdown } from "../parts/markdown";
 import { Empty, ErrorNote, Waiting } from "../parts/notes";
 import { Dialog, toast } from "../parts/overlay";
+import { Tabs } from "../parts/tabs";
 import { When } from "../parts/time";
 import { link } from "../router";
 import { useWords } from "../words";
@@ -33,18 +34,12 @@ export default function Library(props: ViewProps) {
       <header class="page-head">
         <h1>{t.title}</h1>
       </header>
-      <nav class="tabs">
-        {TABS.map((each) => (
-          <a
-            key={each}
-            class="button"
-            href={each === "diary" ? link("library") : link("library", each)}
-            aria-current={each === tab}
-          >
-            {t.tabs[each]}
-          </a>
-        ))}
-      </nav>
+      <Tabs
+        names={TABS}
+        chosen={tab}
+        labels={t.tabs}
+        href={(each) => (each === "diary" ? link("library") : link("library", each))}
+      />
       {tab === "diary" && (
         <Diary page={page ?? null} kind={props.route.query.get("kind") ?? "day"} />
       )}

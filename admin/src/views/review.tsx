@@ -8,6 +8,7 @@ import { useChanged } from "../parts/changes";
 import { PagedList } from "../parts/list";
 import { Empty, useReport } from "../parts/notes";
 import { confirm, toast } from "../parts/overlay";
+import { Tabs } from "../parts/tabs";
 import { link } from "../router";
 import { useWords } from "../words";
 import { review } from "../words/review";
@@ -115,18 +116,12 @@ export default function Review(props: ViewProps) {
         <h1>{t.title}</h1>
       </header>
       <p class="faint lead">{t.about}</p>
-      <nav class="tabs">
-        {STATUSES.map((each) => (
-          <a
-            key={each}
-            class="button"
-            href={each === "pending" ? link("review") : link("review", each)}
-            aria-current={each === status}
-          >
-            {t.statuses[each]}
-          </a>
-        ))}
-      </nav>
+      <Tabs
+        names={STATUSES}
+        chosen={status}
+        labels={t.statuses}
+        href={(each) => (each === "pending" ? link("review") : link("review", each))}
+      />
       {isPending && pages.rows.length > 1 && (
         <div class="batch">
           <label>
