@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from remembrancer.core.ids import Namespace
 from remembrancer.core.ledger.changes import Fields
@@ -84,11 +84,13 @@ class RecordTable:
 
     def row_fields(self, row: Row) -> Fields:
         """Return the record's fields from a row of the table or its twin."""
-        # Recall reads a hundred rows: what is no text to parse is taken as it is.
+        # Recall reads a hundred rows: what stands for itself is taken as it is. No column of a
+        # record holds bytes.
+        plain = cast("Mapping[str, JSON]", row)
         return {
-            name: decode(type_, value) if type_ in _CODED else value  # type: ignore[misc]
+            name: decode(type_, row[name]) if type_ in _CODED else value
             for name, type_ in self.columns.items()
-            if (value := row[name]) is not None
+            if (value := plain[name]) is not None
         }
 
     def _insert(self, namespace: Namespace, made: list[Placed], shadow: str) -> Statement:
