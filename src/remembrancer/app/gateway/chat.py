@@ -75,6 +75,7 @@ async def relay(app: App, caller: Caller, question: Question, speech: Speech) ->
         turn.sent = written.sent
         return await _Exchange(app, turn, target, speech, held).run(question, written.body)
     except BaseException:
+        # Whatever ends it, a cancellation too: what recall left behind is still written.
         held.begin()
         raise
 
