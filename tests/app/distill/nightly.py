@@ -138,3 +138,20 @@ def scripted(answers: Sequence[str | Completion]) -> Script:
         return remaining.pop(0) if len(remaining) > 1 else remaining[0]
 
     return answer
+
+
+async def visible(bench: Distiller) -> dict[str, list[Row]]:
+    """What a person sees, without ids and times, which differ from run to run."""
+    return {
+        "items": await bench.rows(
+            "SELECT title, content, type, state, fact_key, tags, importance, authored_by, pinned"
+            " FROM items WHERE state <> 'deleted' ORDER BY title, content, state"
+        ),
+        "candidates": await bench.rows(
+            "SELECT kind, status, content FROM candidates ORDER BY content"
+        ),
+        "pages": await bench.rows("SELECT label, version, content FROM pages ORDER BY label"),
+        "digest": await bench.rows("SELECT content, version FROM digests"),
+        "parts": await bench.rows("SELECT date, part FROM dream_parts"),
+        "relations": await bench.rows("SELECT type FROM relations"),
+    }

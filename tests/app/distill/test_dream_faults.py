@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.app.distill.nightly import Distiller, counted
+from tests.app.distill.nightly import Distiller, counted, visible
 from tests.app.distill.test_dream import memories_of, remember
 from tests.app.jobs.scenarios import DREAM_SAID, KNOWN, tidying
 
@@ -15,7 +15,6 @@ from remembrancer.app.verify import verify
 from remembrancer.core.errors import UpstreamFailed
 from remembrancer.core.values import DAY_MS
 from remembrancer.ports.models import Prompt
-from remembrancer.ports.sql import Row
 
 
 async def seeded() -> Distiller:
@@ -24,23 +23,6 @@ async def seeded() -> Distiller:
     await bench.say(*DREAM_SAID)
     bench.runtime.advance(DAY_MS)
     return bench
-
-
-async def visible(bench: Distiller) -> dict[str, list[Row]]:
-    """What a person sees, without ids and times, which differ from run to run."""
-    return {
-        "items": await bench.rows(
-            "SELECT title, content, type, state, fact_key, tags, importance, authored_by, pinned"
-            " FROM items WHERE state <> 'deleted' ORDER BY title, content, state"
-        ),
-        "candidates": await bench.rows(
-            "SELECT kind, status, content FROM candidates ORDER BY content"
-        ),
-        "pages": await bench.rows("SELECT label, version, content FROM pages ORDER BY label"),
-        "digest": await bench.rows("SELECT content, version FROM digests"),
-        "parts": await bench.rows("SELECT date, part FROM dream_parts"),
-        "relations": await bench.rows("SELECT type FROM relations"),
-    }
 
 
 async def test_undisturbed_night_does_one_of_everything() -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from tests.app.candidates.test_queue import decided
-from tests.app.distill.nightly import Distiller, counted
+from tests.app.distill.nightly import Distiller, counted, visible
 from tests.app.distill.test_dream import digest, dreaming, pages, remember, slept
-from tests.app.distill.test_dream_faults import seeded, visible
+from tests.app.distill.test_dream_faults import seeded
 from tests.app.transfers import export, load
 
 from remembrancer.app.forget import forget_item

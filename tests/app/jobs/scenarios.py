@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from tests.app.distill.nightly import fact, facts, lines_of
+from tests.app.distill.nightly import fact, facts, lines_of, visible
 from tests.app.distill.test_dream import dreaming, remember
 from tests.app.jobs.matrix import Scenario, World
 from tests.builders import NAMESPACE, id_of
@@ -151,20 +151,10 @@ async def refused_day(world: World) -> None:
 
 
 async def dreamt(world: World) -> dict[str, list[Row]]:
-    """What a person sees after a night, without ids and times."""
+    """What a night leaves: what a person sees, and where the job stands."""
     bench = world.bench
     return {
-        "items": await bench.rows(
-            "SELECT title, content, type, state, fact_key, tags, importance, authored_by, pinned"
-            " FROM items WHERE state <> 'deleted' ORDER BY title, content, state"
-        ),
-        "candidates": await bench.rows(
-            "SELECT kind, status, content FROM candidates ORDER BY content"
-        ),
-        "pages": await bench.rows("SELECT label, version, content FROM pages ORDER BY label"),
-        "digest": await bench.rows("SELECT content, version FROM digests"),
-        "parts": await bench.rows("SELECT date, part FROM dream_parts"),
-        "relations": await bench.rows("SELECT type FROM relations"),
+        **await visible(bench),
         "cursors": await bench.rows("SELECT name, at_ms, id FROM job_cursors ORDER BY name"),
         "narrowed": await bench.rows("SELECT * FROM refused_batches"),
     }
