@@ -65,6 +65,8 @@ export const listen = (answer) => {
     }
   });
   server.requestTimeout = 0;
+  // None is closed for being idle: Python holds the loop, and a client could be writing meanwhile.
+  server.keepAliveTimeout = 0;
   return new Promise((resolve) => {
     server.listen(0, "127.0.0.1", () => {
       resolve({

@@ -11,6 +11,10 @@ import { extname, join } from "node:path";
 import { Ai } from "./models.mjs";
 import { VectorizeIndexImpl } from "./vectors.mjs";
 
+// The bridge ends a connection that was idle for five seconds, and Python may keep this process busy
+// for as long: a kept connection could be gone by the time it is used again.
+const FRESH = { connection: "close" };
+
 const encoded = (value) => {
   if (value instanceof ArrayBuffer) value = new Uint8Array(value);
   if (ArrayBuffer.isView(value)) return { base64: Buffer.from(value).toString("base64") };
@@ -62,6 +66,7 @@ class Wires {
   async ask(path, body) {
     const answer = await fetch(new URL(path, this.url), {
       method: "POST",
+      headers: FRESH,
       body: JSON.stringify(body),
     });
     const found = await answer.json();
@@ -191,7 +196,7 @@ export class R2Bucket {
     const answer = await fetch(new URL("/r2", this.#wires.url), {
       method: "POST",
       // A header holds no more than Latin.
-      headers: { "x-call": call.replace(/[^\x20-\x7e]/g, escapedUnit) },
+      headers: { ...FRESH, "x-call": call.replace(/[^\x20-\x7e]/g, escapedUnit) },
       body,
     });
     if (!answer.ok) throw new Error((await answer.json()).error);
