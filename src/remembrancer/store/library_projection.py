@@ -1,24 +1,23 @@
 """Projecting the shared streams of the library: precious quotes, glossary, digest.
 
-Each event of a shared stream changes a few entries of one record. Reading is `store.library`.
+Each event of a shared stream changes a few entries of one record, and many are taken at once. Reading is `store.library`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from remembrancer.core.ledger.changes import Changes
 from remembrancer.core.library.glossary import GlossaryEntry
 from remembrancer.core.library.precious import content_hash
 from remembrancer.core.values import JSON, canonical_json
 from remembrancer.ports.sql import SqlValue, Statement
 from remembrancer.store.marks import Marks
-from remembrancer.store.record_table import Placed
+from remembrancer.store.record_table import Entry, Placed, net_entries
 
 
 def project_precious(round_: Sequence[Placed], shadow: str) -> list[Statement]:
-    """Return what brings the precious quotes up to one event."""
-    event = round_[0].event
+    """Return what brings the precious quotes up to these events of their stream."""
+    entries = net_entries(round_)
     rows: list[list[SqlValue]] = [
         [
             id_,
@@ -28,22 +27,29 @@ def project_precious(round_: Sequence[Placed], shadow: str) -> list[Statement]:
             str(quote["source"]),
             int(str(quote["created_at"])),
         ]
-        for id_, quote in _entries(event.changes, side=1)
+        for id_, entry in entries.items()
+        if isinstance(quote := entry.after, dict)
     ]
-    result = _delete(round_, f"{shadow}precious", "id", _ids(event.changes))
+    result = _delete(round_, f"{shadow}precious", "id", _ids(entries))
     columns = "id, content, sha256, context_message_ids, source, created_at"
     return result + _insert(round_, f"{shadow}precious", columns, rows)
 
 
 def project_glossary(round_: Sequence[Placed], shadow: str) -> list[Statement]:
-    """Return what brings the glossary, and the table of its names, up to one event.
+    """Return what brings the glossary, and the table of its names, up to events of its stream.
 
     *Promise:* a name that another entry has is a clash, and the batch is not written.
     """
-    event = round_[0].event
-    before = [entry_of(id_, entry, at_ms=0) for id_, entry in _entries(event.changes, side=0)]
+    entries = net_entries(round_)
+    before = [
+        entry_of(id_, entry.before, at_ms=0)
+        for id_, entry in entries.items()
+        if isinstance(entry.before, dict)
+    ]
     after = [
-        entry_of(id_, entry, at_ms=event.at_ms) for id_, entry in _entries(event.changes, side=1)
+        entry_of(id_, entry.after, at_ms=entry.at_ms)
+        for id_, entry in entries.items()
+        if isinstance(entry.after, dict)
     ]
     rows: list[list[SqlValue]] = [
         [
@@ -62,7 +68,7 @@ def project_glossary(round_: Sequence[Placed], shadow: str) -> list[Statement]:
     gone = [name for entry in before for name in entry.names]
     columns = "id, name, term, aliases, definition, examples, created_at, updated_at"
     return [
-        *_delete(round_, f"{shadow}glossary", "id", _ids(event.changes)),
+        *_delete(round_, f"{shadow}glossary", "id", _ids(entries)),
         *_delete(round_, f"{shadow}glossary_names", "name", gone),
         *_insert(round_, f"{shadow}glossary", columns, rows),
         *_insert(round_, f"{shadow}glossary_names", "name, entry_id", names),
@@ -70,10 +76,11 @@ def project_glossary(round_: Sequence[Placed], shadow: str) -> list[Statement]:
 
 
 def project_digest(round_: Sequence[Placed], shadow: str) -> list[Statement]:
-    """Return what brings the digest up to one event."""
-    event = round_[0].event
-    if "content" not in event.changes:
+    """Return what brings the digest up to these events of its stream: the last one counts."""
+    renewing = [placed.event for placed in round_ if "content" in placed.event.changes]
+    if not renewing:
         return []
+    event = renewing[-1]
     content = event.changes["content"][1]
     if content is None:
         sql = f"DELETE FROM {shadow}digests WHERE namespace = ?"
@@ -101,14 +108,8 @@ def entry_of(id_: str, entry: Mapping[str, JSON], *, at_ms: int) -> GlossaryEntr
     )
 
 
-def _entries(changes: Changes, *, side: int) -> list[tuple[str, dict[str, JSON]]]:
-    """Return what the changes hold before (0) or after (1), without what is not there."""
-    sides = ((id_, pair[side]) for id_, pair in changes.items())
-    return [(id_, entry) for id_, entry in sides if isinstance(entry, dict)]
-
-
-def _ids(changes: Changes) -> list[str]:
-    return [id_ for id_, (before, _) in changes.items() if before is not None]
+def _ids(entries: Mapping[str, Entry]) -> list[str]:
+    return [id_ for id_, entry in entries.items() if entry.before is not None]
 
 
 def _delete(

@@ -1,8 +1,9 @@
 """All projections: which tables a stream's events fill, and how a batch of events fills them.
 
-One function serves live writes and rebuilds: events are taken in rounds (the first of each
-stream, the second, …), so that every statement handles many streams. Counters and scope versions
-are summed over the whole batch. Not for reading.
+One function serves live writes, imports and rebuilds: events are taken in rounds (the first of
+each stream, the second, …), so that every statement handles many streams; of a stream that a
+namespace shares all events are one round's. Counters and scope versions are summed over the whole
+batch. Not for reading.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from remembrancer.core.ids import RELATIONS, SETTINGS, Namespace
+from remembrancer.core.ids import RELATIONS, SETTINGS, SHARED, Namespace
 from remembrancer.core.items import derive
 from remembrancer.core.projects.decide import DEFAULTS as PROJECT_FIELDS
 from remembrancer.core.relations.decide import split_key
@@ -28,7 +29,7 @@ from remembrancer.store.library_projection import (
     project_precious,
 )
 from remembrancer.store.marks import Marks
-from remembrancer.store.record_table import ColumnType, Placed, RecordTable
+from remembrancer.store.record_table import ColumnType, Placed, RecordTable, net_entries
 
 TABLES: Final = (
     "items",
@@ -65,13 +66,21 @@ TOPICS: Final = RecordTable("topics", "topic_versions", "topic/", _columns(TOPIC
 """The topics table."""
 
 
-def project(batch: Sequence[Placed], shadow: str = "") -> list[Statement]:
+Rounds = Sequence[Sequence[Placed]]
+"""Events of one namespace in the order in which tables take them, at most one of each stream in a
+round, but all of a shared stream in the first."""
+
+
+def project(
+    batch: Sequence[Placed], shadow: str = "", *, rounds: Rounds | None = None
+) -> list[Statement]:
     """Return what brings all projections up to a batch of events of one namespace.
 
-    *Shape:* events in the order they were written; `shadow` is the prefix of the tables to fill.
+    *Shape:* events in the order they were written; `shadow` is the prefix of the tables to fill;
+    `rounds` when a key that one stream frees is taken by another: the batch in another's rounds.
     """
     result: list[Statement] = []
-    for round_ in _rounds(batch):
+    for round_ in _rounds(batch) if rounds is None else rounds:
         by_area: dict[str, list[Placed]] = {}
         for placed in round_:
             by_area.setdefault(placed.event.stream.partition("/")[0], []).append(placed)
@@ -118,7 +127,7 @@ def _rounds(batch: Sequence[Placed]) -> list[list[Placed]]:
     seen: Counter[str] = Counter()
     for placed in batch:
         number = seen[placed.event.stream]
-        seen[placed.event.stream] += 1
+        seen[placed.event.stream] += placed.event.stream not in SHARED
         if number == len(rounds):
             rounds.append([])
         rounds[number].append(placed)
@@ -155,13 +164,12 @@ def _counters(
 
 
 def _project_relations(round_: Sequence[Placed], shadow: str) -> list[Statement]:
-    namespace = round_[0].event.namespace
-    changes = round_[0].event.changes
-    gone = [split_key(key) for key, (before, _) in changes.items() if before is not None]
+    namespace, entries = round_[0].event.namespace, net_entries(round_)
+    gone = [split_key(key) for key, entry in entries.items() if entry.before is not None]
     come = [
         [*split_key(key), *(_scalar(edge.get(name)) for name in _EDGE)]
-        for key, (_, edge) in changes.items()
-        if isinstance(edge, dict)
+        for key, entry in entries.items()
+        if isinstance(edge := entry.after, dict)
     ]
     result: list[Statement] = []
     if gone:
@@ -189,11 +197,12 @@ def _scalar(value: JSON) -> SqlValue:
 
 
 def _project_settings(round_: Sequence[Placed], shadow: str) -> list[Statement]:
-    namespace = round_[0].event.namespace
-    changes = round_[0].event.changes
-    gone = [[name] for name, (before, _) in changes.items() if before is not None]
+    namespace, entries = round_[0].event.namespace, net_entries(round_)
+    gone = [[name] for name, entry in entries.items() if entry.before is not None]
     come = [
-        [name, canonical_json(value)] for name, (_, value) in changes.items() if value is not None
+        [name, canonical_json(entry.after)]
+        for name, entry in entries.items()
+        if entry.after is not None
     ]
     result: list[Statement] = []
     if gone:

@@ -36,6 +36,32 @@ class Placed:
         return self.event.stream.partition("/")[2]
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a record that a namespace shares, before and after some events.
+
+    *Units:* `at_ms` the moment of the last of them that changed it.
+    """
+
+    before: JSON
+    after: JSON
+    at_ms: int
+
+
+def net_entries(round_: Sequence[Placed]) -> dict[str, Entry]:
+    """Return what events of one shared stream change altogether, by the entries' names.
+
+    *Shape:* events in their order; an entry that comes and goes is there with nothing on both
+    sides.
+    """
+    result: dict[str, Entry] = {}
+    for placed in round_:
+        for name, (before, after) in placed.event.changes.items():
+            first = result[name].before if name in result else before
+            result[name] = Entry(first, after, placed.event.at_ms)
+    return result
+
+
 _CODED: Final = frozenset({"flag", "json"})
 """Types of columns whose values stand for others."""
 
