@@ -8,7 +8,6 @@ names of one argument and a number for a text are errors.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final, TypeVar
@@ -17,6 +16,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, ValidationError
 
 from remembrancer.core.errors import InvalidInput
 from remembrancer.core.values import JSON
+from remembrancer.mcp.jsonrpc import decode
 
 VALUE_CHARS_MAX: Final = 80
 """Characters of a value that an error message repeats. Our choice."""
@@ -142,8 +142,8 @@ def _repaired(given: Mapping[str, JSON], error: ValidationError) -> dict[str, JS
             changed = True
         elif fault["type"] in _STRUCTURES and isinstance(value, str) and value[:1] in ("[", "{"):
             try:
-                repaired[name] = json.loads(value)
-            except ValueError:
+                repaired[name] = decode(value)
+            except InvalidInput:
                 continue
             changed = True
     return repaired if changed else None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from math import isfinite
 from typing import Final
 
 from remembrancer.core.errors import InvalidInput
@@ -31,6 +32,9 @@ MISSING_CAPABILITY: Final = -32021
 UNSUPPORTED_VERSION: Final = -32022
 """The revision is not served. Source: MCP 2026-07-28, basic/versioning."""
 
+NESTING_MAX: Final = 200
+"""Lists and objects within each other in one message. Source: what REST's parser takes (jiter)."""
+
 RequestId = str | int
 """What a client numbers its requests with."""
 
@@ -50,12 +54,14 @@ class Failure:
 def decode(raw: bytes | str) -> JSON:
     """Return the JSON value of one message.
 
-    *Raises:* InvalidInput with code `invalid_json`, also for NaN, lone surrogates and nesting
-    beyond what the decoder can hold.
+    *Raises:* InvalidInput with code `invalid_json`, also for what could not be written again (NaN,
+    1e999, lone surrogates) and for nesting beyond `NESTING_MAX`.
     """
     try:
         text = raw.decode("utf-8") if isinstance(raw, bytes) else raw
-        value: JSON = json.loads(text, parse_constant=_refuse_constant)
+        value: JSON = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+        if text.count("[") + text.count("{") > NESTING_MAX:
+            _refuse_depth(value)
         if "\\u" in text or not text.isascii():
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError) as error:
@@ -90,3 +96,20 @@ def notification(method: str, params: Message) -> Message:
 
 def _refuse_constant(name: str) -> JSON:
     raise ValueError(f"{name} is not JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not isfinite(number):
+        raise ValueError("a number is too large to be kept")
+    return number
+
+
+def _refuse_depth(value: JSON) -> None:
+    """Look at one level after the other: what follows may walk a value by calling itself."""
+    level = [value] if isinstance(value, list | dict) else []
+    for _ in range(NESTING_MAX):
+        inside = (part.values() if isinstance(part, dict) else part for part in level)
+        level = [each for parts in inside for each in parts if isinstance(each, list | dict)]
+    if level:
+        raise ValueError("lists and objects are nested too deep")

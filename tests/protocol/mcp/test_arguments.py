@@ -184,6 +184,18 @@ def test_arguments_steps_as_text_are_taken() -> None:
             id="repaired-but-wrong",
         ),
         pytest.param(
+            {"title": "a", "tags": "[" * 30_000},
+            f"Argument 'tags' must be a list, not '{'[' * 78}….",
+            "tags",
+            id="deep-list-as-text",
+        ),
+        pytest.param(
+            {"title": "a", "tags": "[NaN, 1e999]"},
+            "Argument 'tags' must be a list, not '[NaN, 1e999]'.",
+            "tags",
+            id="no-numbers-as-text",
+        ),
+        pytest.param(
             {"title": "a", "due": [1]},
             "Argument 'due' must be a whole number or must be a text, not [1].",
             "due",

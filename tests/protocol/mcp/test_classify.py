@@ -48,7 +48,6 @@ def _modern_headers(method: str, **more: str) -> dict[str, str]:
         pytest.param({**body("p"), "params": [1]}, -32602, 1, id="params"),
         pytest.param(body("ping", {"_meta": 3}), -32602, 1, id="meta"),
         pytest.param([], -32600, None, id="empty-batch"),
-        pytest.param([body("ping")], -32600, None, id="batch"),
     ],
 )
 @pytest.mark.parametrize("headers", [None, NO_HEADERS], ids=["lines", "http"])
@@ -229,7 +228,8 @@ def test_classify_answer_is_a_response(member: str) -> None:
 BATCHES = {"mcp-protocol-version": "2025-03-26"}
 
 
-def test_classify_batch_of_its_revision_is_taken_apart() -> None:
+@pytest.mark.parametrize("headers", [BATCHES, {}], ids=["named", "older-than-the-header"])
+def test_classify_batch_of_its_revision_is_taken_apart(headers: dict[str, str]) -> None:
     members: list[JSON] = [
         body("ping", id_=1),
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
@@ -237,7 +237,7 @@ def test_classify_batch_of_its_revision_is_taken_apart() -> None:
         [body("ping")],
         "text",
     ]
-    batch = classify(members, BATCHES)
+    batch = classify(members, headers)
     assert isinstance(batch, Batch)
     kinds = [type(message) for message in batch.messages]
     assert kinds == [Request, Notification, Rejection, Rejection, Rejection]
@@ -249,8 +249,9 @@ def test_classify_batch_size_is_limited(count: int) -> None:
     assert isinstance(classify(members, BATCHES), Batch) is (count == BATCH_MAX)
 
 
-@pytest.mark.parametrize("version", [MODERN, *LEGACY[:2]])
-def test_classify_batch_of_another_revision_is_rejected(version: str) -> None:
-    rejection = classify([body("ping")], {"mcp-protocol-version": version})
+@pytest.mark.parametrize("version", [MODERN, *LEGACY[:2], None])
+def test_classify_batch_of_another_revision_or_over_lines_is_rejected(version: str | None) -> None:
+    headers = None if version is None else {"mcp-protocol-version": version}
+    rejection = classify([body("ping")], headers)
     assert isinstance(rejection, Rejection)
     assert rejection.code == -32600
