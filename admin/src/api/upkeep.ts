@@ -115,7 +115,7 @@ export interface Skipped {
   said_at: string;
   skipped_at: string;
   goes_at: string;
-  reason: "too_long" | "filtered" | "unreadable";
+  reason: "too_long" | "filtered" | "unreadable" | "rejected" | "failing";
   tries: number;
   run_id: string;
 }

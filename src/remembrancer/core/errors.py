@@ -11,7 +11,8 @@
     └── platform (the operator can act on it)
         ├── StoreUnavailable  the database did not answer
         ├── UpstreamFailed    a model or a remote service failed
-        │   └── ModelRefused  a model will not answer this very prompt
+        │   ├── ModelRefused  a model will not answer this very prompt
+        │   └── Rejected      a model's server said no, and not why in words that are known
         ├── TimedOut          it took longer than its limit
         └── CorruptData       stored bytes are not what was written
 
@@ -118,7 +119,8 @@ class UpstreamFailed(PlatformError):
 class ModelRefused(UpstreamFailed):
     """A model will not answer this very prompt: asking the same again brings the same.
 
-    *Shape:* `reason` is `too_long`, `filtered` or `unreadable`.
+    *Shape:* `reason` is `too_long`, `filtered`, `unreadable`, `rejected` or `failing`: the server
+    said no, or failed, again and again, to this prompt and to no other.
     """
 
     code = "model_refused"
@@ -127,6 +129,10 @@ class ModelRefused(UpstreamFailed):
     def __init__(self, message: str, *, reason: str, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.reason = reason
+
+
+class Rejected(UpstreamFailed):
+    """A model's server said no: to this very prompt, or to any. Asking another tells which."""
 
 
 class TimedOut(PlatformError):

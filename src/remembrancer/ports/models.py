@@ -73,9 +73,10 @@ class ChatModel(Protocol):
     async def complete(self, prompt: Prompt) -> Completion:
         """Return the answer to a prompt.
 
-        *Raises:* ModelRefused (this very prompt is too long, or filtered), UpstreamFailed (anything
-        else that the server says no to), TimedOut, LimitExceeded (a quota is spent), InvalidInput
-        (no upstream is set up for this model).
+        *Raises:* ModelRefused (this very prompt is too long, or filtered), Rejected (the server
+        says no in other words, which may be about the prompt), UpstreamFailed (anything else that
+        it says no to), TimedOut, LimitExceeded (a quota is spent), InvalidInput (no upstream is set
+        up for this model).
         """
         ...
 

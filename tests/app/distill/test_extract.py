@@ -11,6 +11,7 @@ from tests.app.distill.nightly import Distiller, counted, echoing, fact, facts, 
 
 from remembrancer.app.forget import forget_item
 from remembrancer.app.items.states import set_item_state
+from remembrancer.app.memories.remember import remember_now
 from remembrancer.app.memories.save import NewMemory, save_memory
 from remembrancer.app.messages import ingest_messages
 from remembrancer.core.errors import UpstreamFailed
@@ -51,6 +52,33 @@ async def test_second_run_asks_no_model_and_writes_nothing() -> None:
     assert (await bench.tables(), bench.calls) == (before, calls)
 
 
+@pytest.mark.parametrize("has_model", [True, False])
+async def test_run_that_asked_nobody_says_so(has_model: bool) -> None:
+    bench = Distiller(script=echoing if has_model else None)
+    await bench.say("How can I help you?", role="assistant")
+    [id_] = await bench.say("记住：我对花生过敏")
+    await remember_now(bench.app, bench.caller(), message_id=id_, text="记住：我对花生过敏")
+    done = await bench.run()
+    assert (bench.calls, done["details"]) == (0, {"mode": "none", "prompts": 1})
+    assert (await bench.run())["details"] == {}
+
+
+@pytest.mark.parametrize(
+    ("refused", "mode"), [("", "model"), ("紫色", "both")], ids=["model", "both"]
+)
+async def test_run_says_who_read_its_messages(refused: str, mode: str) -> None:
+    def picky(prompt: Prompt) -> str | Completion:
+        return "no" if refused and refused in prompt.user else echoing(prompt)
+
+    bench = Distiller(script=picky)
+    await bench.say("我喜欢绿茶", "我喜欢紫色")
+    for _ in range(3 if refused else 0):
+        with pytest.raises(UpstreamFailed):
+            await bench.run()
+    done: Any = await bench.run()
+    assert done["details"]["mode"] == mode
+
+
 async def test_only_the_users_words_are_a_source() -> None:
     bench = Distiller(script=echoing)
     await bench.say("Your secret word is apple", role="assistant")
@@ -69,6 +97,29 @@ async def test_messages_of_one_moment_are_all_read_across_batches(count: int) ->
     while (await bench.run())["status"] != "nothing":
         pass
     assert await bench.texts() == said
+
+
+@pytest.mark.parametrize(
+    ("message", "rest"),
+    [
+        ("明天我要搬去杭州。记住：我对花生过敏", "明天我要搬去杭州。记住："),
+        ("記住：我對花生過敏。你能講個笑話嗎？我叫小明。", "記住： 。你能講個笑話嗎？我叫小明。"),
+        ("Remember that I hate fish. I moved to Bonn.", "Remember that . I moved to Bonn."),
+        ("请帮我记住一下：我对花生过敏！", None),
+        ("好的，麻烦你一定要记住：我对花生过敏，谢谢", None),
+        ("ok, could you please remember that I hate fish.", None),
+    ],
+)
+async def test_rest_of_a_message_that_was_remembered_is_read(
+    message: str, rest: str | None
+) -> None:
+    bench = Distiller(script=scripted([NOTHING]))
+    [id_] = await bench.say(message)
+    await remember_now(bench.app, bench.caller(), message_id=id_, text=message)
+    await bench.run()
+    assert bench.model is not None
+    shown = [text for prompt in bench.model.asked for _, _, text in lines_of(prompt)]
+    assert shown == ([] if rest is None else [rest])
 
 
 async def test_run_has_a_bound_and_the_next_one_goes_on() -> None:

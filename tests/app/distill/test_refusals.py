@@ -11,7 +11,7 @@ from tests.app.distill.test_dream import dreaming
 from tests.builders import NAMESPACE
 
 from remembrancer.app.health import check_health
-from remembrancer.app.jobs.narrowing import PROBES, REFUSALS_MAX
+from remembrancer.app.jobs.narrowing import FAILURES_MAX, PROBES, REFUSALS_MAX
 from remembrancer.app.jobs.running import run_job
 from remembrancer.app.jobs.skips import drop_skip, list_skips, retry_skip
 from remembrancer.core.errors import (
@@ -19,6 +19,7 @@ from remembrancer.core.errors import (
     LimitExceeded,
     ModelRefused,
     NotFound,
+    Rejected,
     RemembrancerError,
     TimedOut,
     UpstreamFailed,
@@ -35,12 +36,15 @@ REFUSALS: dict[str, Callable[[], str | Completion]] = {
     "wrong JSON": lambda: '{"memories": "none"}',
     "too long": lambda: _raise(ModelRefused("too long", reason="too_long")),
     "filtered": lambda: _raise(ModelRefused("filtered", reason="filtered")),
+    "rejected": lambda: _raise(Rejected("status 400 (E77)")),
 }
+REASONS = {"too long": "too_long", "filtered": "filtered", "rejected": "rejected"}
 OUTAGES: dict[str, RemembrancerError] = {
     "network": UpstreamFailed("the connection broke"),
     "server error": UpstreamFailed("status 503"),
     "quota": LimitExceeded("status 429"),
     "timeout": TimedOut("no answer"),
+    "wrong setup": Rejected("status 400 (model_not_found)"),
 }
 
 
@@ -90,7 +94,7 @@ async def test_refused_message_is_found_and_the_others_are_learned(how: str, pla
     assert any("紫色" in text for text in texts)
     [one] = await skipped(bench)
     assert (one["content"], one["tries"]) == (BAD, 1)
-    assert one["reason"] == {"too long": "too_long", "filtered": "filtered"}.get(how, "unreadable")
+    assert one["reason"] == REASONS.get(how, "unreadable")
     assert await bench.rows("SELECT * FROM refused_batches") == []
 
 
@@ -104,6 +108,55 @@ async def test_outage_leaves_the_cursor_however_long_it_lasts(how: str) -> None:
     bench.teach(echoing)
     assert (await scheduled(bench))[-1] == "nothing"
     assert await bench.texts() == [*SAID, BAD]
+
+
+@pytest.mark.parametrize("how", ["server error", "timeout", "network"])
+@pytest.mark.parametrize("place", [0, 11])
+async def test_message_at_which_a_server_fails_stops_extraction_for_a_while_only(
+    how: str, place: int
+) -> None:
+    fail = lambda: _raise(OUTAGES[how])  # noqa: E731 - as the table of refusals has them
+    bench = Distiller(script=refusing(fail), actor="agent:claude")
+    await bench.say(*SAID[:place], BAD, *SAID[place:])
+    statuses = await scheduled(bench, 40)
+    # As an outage it looks at first, and then it is narrowed one step a run: 12, 6, 3, 1.
+    assert statuses[: FAILURES_MAX + 3] == ["failed"] * (FAILURES_MAX + 3)
+    assert statuses[-1] == "nothing"
+    assert [text for text in await bench.texts() if text in SAID] == SAID
+    [one] = await skipped(bench)
+    assert (one["content"], one["reason"]) == (BAD, "failing")
+    assert await bench.rows("SELECT * FROM refused_batches") == []
+
+
+async def test_failures_that_come_and_go_set_nothing_aside() -> None:
+    bench = Distiller(actor="agent:claude")
+    visits = 0
+
+    def moody(prompt: Prompt) -> str | Completion:
+        # Away for everybody at nine visits of ten, and the plain sentence fails with the rest.
+        return echoing(prompt) if visits % 10 == 0 else _raise(OUTAGES["server error"])
+
+    bench.teach(moody)
+    await bench.say(*(f"I own stamp number {n}" for n in range(90)))
+    for visits in range(1, 61):  # noqa: B007 - the model looks at it
+        await scheduled(bench, 1)
+    assert await skipped(bench) == []
+    assert len(await bench.texts()) == 90
+
+
+async def test_spent_quota_narrows_a_batch_and_sets_no_message_aside() -> None:
+    def small(prompt: Prompt) -> str | Completion:
+        # So many tokens a minute: a batch of more than four messages never fits.
+        return echoing(prompt) if len(lines_of(prompt)) <= 4 else _raise(OUTAGES["quota"])
+
+    bench = Distiller(script=small, actor="agent:claude")
+    await bench.say(*SAID)
+    await scheduled(bench, 60)
+    assert await bench.texts() == SAID
+    bench.teach(refusing(lambda: _raise(OUTAGES["quota"])))
+    await bench.say(BAD)
+    assert set(await scheduled(bench, 40)) == {"failed"}
+    assert await skipped(bench) == []
 
 
 async def test_retention_never_overtakes_an_extraction_that_stands_still() -> None:
@@ -177,6 +230,19 @@ async def test_person_tries_a_message_again_and_its_facts_come() -> None:
     assert await skipped(bench) == []
     with pytest.raises(NotFound):
         await retry_skip(bench.app, bench.caller(), id_)
+
+
+async def test_message_that_is_rejected_again_stays_and_a_wrong_setup_counts_no_try() -> None:
+    bench = Distiller(script=refusing(REFUSALS["rejected"]))
+    [id_] = await bench.say(BAD)
+    await scheduled(bench)
+    with pytest.raises(Rejected):
+        await retry_skip(bench.app, bench.caller(), id_)
+    assert [(one["tries"], one["reason"]) for one in await skipped(bench)] == [(2, "rejected")]
+    bench.teach(lambda _: REFUSALS["rejected"]())
+    with pytest.raises(Rejected):
+        await retry_skip(bench.app, bench.caller(), id_)
+    assert [one["tries"] for one in await skipped(bench)] == [2]
 
 
 async def test_without_a_model_a_retry_says_so_and_the_message_stays() -> None:
@@ -274,6 +340,60 @@ async def test_night_that_a_model_refuses_is_summed_up_by_rule_where_it_must(how
     assert BAD in str(page["content"]) and "跑步" in str(page["content"])
     assert await bench.rows("SELECT * FROM refused_batches") == []
     assert (await bench.run("dream", force=False))["status"] == "nothing"
+
+
+ROLL_UPS: dict[str, tuple[RemembrancerError, int]] = {
+    "refused": (ModelRefused("no", reason="filtered"), 0),
+    "rejected": (Rejected("status 400 (E77)"), 0),
+    "server error": (UpstreamFailed("status 500"), FAILURES_MAX),
+    "timeout": (TimedOut("no answer"), FAILURES_MAX),
+}
+
+
+@pytest.mark.parametrize("how", ROLL_UPS)
+async def test_roll_up_that_a_model_will_not_write_holds_up_no_night_for_ever(how: str) -> None:
+    error, failures = ROLL_UPS[how]
+    dreamt = dreaming()
+
+    def answer(prompt: Prompt) -> str | Completion:
+        if any(role == "note" for _, role, _ in lines_of(prompt)):
+            raise error
+        return echoing(prompt) if PROBES["zh"] in prompt.user else dreamt(prompt)
+
+    bench = Distiller(script=answer, actor="agent:claude", given={"DREAM_MAX_MESSAGES": "1"})
+    await bench.say("今天跑步十公里。", "晚上吃了火锅。")
+    bench.runtime.advance(DAY_MS)
+    ended: list[str] = []
+    for _ in range(failures + 1):
+        bench.runtime.advance(4 * HOUR_MS)
+        done = await run_job(bench.app, "dream", NAMESPACE, trigger="cron")
+        ended.append(str(done["status"]))
+    assert ended == ["failed"] * failures + ["done"]
+    [page] = await bench.rows("SELECT content FROM pages WHERE kind = 'day'")
+    assert "十公里" in str(page["content"]) and "火锅" in str(page["content"])
+    await bench.say("今天没事。")
+    bench.runtime.advance(DAY_MS)
+    await bench.run("dream", force=False)
+    assert await bench.rows("SELECT * FROM refused_batches") == []
+
+
+async def test_roll_up_waits_for_a_server_that_is_away() -> None:
+    dreamt = dreaming()
+    is_away = False
+
+    def answer(prompt: Prompt) -> str | Completion:
+        nonlocal is_away
+        is_away = is_away or any(role == "note" for _, role, _ in lines_of(prompt))
+        return _raise(Rejected("status 400 (no key)")) if is_away else dreamt(prompt)
+
+    bench = Distiller(script=answer, actor="agent:claude", given={"DREAM_MAX_MESSAGES": "1"})
+    await bench.say("今天跑步十公里。", "晚上吃了火锅。")
+    bench.runtime.advance(DAY_MS)
+    for _ in range(20):
+        bench.runtime.advance(4 * HOUR_MS)
+        done = await run_job(bench.app, "dream", NAMESPACE, trigger="cron")
+        assert done["status"] == "failed"
+    assert await bench.rows("SELECT * FROM pages") == []
 
 
 async def test_empty_answer_is_no_refusal() -> None:

@@ -14,6 +14,7 @@ from typing import Final
 from remembrancer.app.jobs.asking import CutOff, NoModel, Question, ask
 from remembrancer.app.jobs.calendar import Day
 from remembrancer.app.jobs.frame import JobContext
+from remembrancer.app.jobs.narrowing import MODEL_FAILURES, Batch, ModelFailure, narrow, prove
 from remembrancer.core.distill import prompts
 from remembrancer.core.distill.diary import (
     SUMMARY_CHARS_MAX,
@@ -24,7 +25,7 @@ from remembrancer.core.distill.diary import (
     week_of,
     write_page,
 )
-from remembrancer.core.distill.lines import language_of
+from remembrancer.core.distill.lines import Language, language_of
 from remembrancer.core.distill.nights import Night, read_night
 from remembrancer.core.distill.pages import (
     day_digest,
@@ -35,14 +36,16 @@ from remembrancer.core.distill.pages import (
     rolled_page,
 )
 from remembrancer.core.distill.parts import Part
-from remembrancer.core.errors import ModelRefused
+from remembrancer.core.errors import ModelRefused, Rejected
 from remembrancer.core.ids import DIGEST
+from remembrancer.core.jobs.cursor import Cursor
 from remembrancer.core.ledger.changes import Fields
 from remembrancer.core.ledger.events import Head
 from remembrancer.core.library.digest import set_digest
 from remembrancer.store import days as store
 from remembrancer.store import distilling
 from remembrancer.store import library as library_store
+from remembrancer.store import skips as skip_store
 from remembrancer.store.days import page_stream
 from remembrancer.store.ledger import StreamEdit
 
@@ -82,7 +85,9 @@ async def read_diary(ctx: JobContext, day: Day, parts: Sequence[Part]) -> Writin
     # A day that was dreamt by force and brought nothing since is only closed.
     is_new = any(not part.is_applied for part in parts)
     nights = [part.night for part in parts if part.night.summary] if is_new else []
-    rolled = await _rolled(ctx, [night.summary for night in nights], day.date, present_digest)
+    rolled = await _rolled(
+        ctx, day, [night.summary for night in nights], label=day.date, digest=present_digest
+    )
     pages: list[Page] = []
     if nights:
         quotes = list(dict.fromkeys(text for part in parts for text, _ in part.quotes))
@@ -170,7 +175,7 @@ async def _closed(
         days = [page for page in (*earlier, *today) if first <= page.starts_on < end]
         is_new = label not in written or any(page in days for page in today)
         if days and is_new:
-            rolled = await _rolled(ctx, [page.summary for page in days], label, "")
+            rolled = await _rolled(ctx, day, [page.summary for page in days], label=label)
             result.append(
                 rolled_page(kind, label, days, title=rolled.title, summary=rolled.summary)
             )
@@ -185,7 +190,9 @@ def _bounds(kind: PageKind, label: str) -> tuple[str, str]:
     return first.isoformat(), after.isoformat()
 
 
-async def _rolled(ctx: JobContext, notes: Sequence[str], label: str, digest: str) -> Night:
+async def _rolled(
+    ctx: JobContext, day: Day, notes: Sequence[str], *, label: str, digest: str = ""
+) -> Night:
     """Return several notes as one; by rule without a model, or where its words are not theirs."""
     by_rule = Night(summary=rolled_by_rule(notes, chars_max=SUMMARY_CHARS_MAX // 2))
     if len(notes) < 2:
@@ -207,9 +214,9 @@ async def _rolled(ctx: JobContext, notes: Sequence[str], label: str, digest: str
     )
     try:
         answered = await ask(ctx, question)
-    except ModelRefused:
+    except MODEL_FAILURES as error:
         # An outage is raised; a page by rule is better than none for ever.
-        ctx.count(refused=1)
+        await _give_up(ctx, day, language, error)
         return by_rule
     if isinstance(answered, NoModel | CutOff):
         return by_rule
@@ -219,3 +226,17 @@ async def _rolled(ctx: JobContext, notes: Sequence[str], label: str, digest: str
         summary=grounded_text(answered.summary, source) or by_rule.summary,
         digest=grounded_text(answered.digest, source),
     )
+
+
+async def _give_up(ctx: JobContext, day: Day, language: Language, error: ModelFailure) -> None:
+    """Return when a rule shall roll up what a model would not. *Raises:* the error, otherwise."""
+    # Behind all messages of the day: the next day's first batch forgets how often this failed.
+    place = Cursor(day.end_ms)
+    batch = Batch(ctx.job, [place], str(ctx.app.settings.dream_model), language)
+    if isinstance(error, ModelRefused | Rejected):
+        if isinstance(error, Rejected):
+            await prove(ctx, batch, error)
+        ctx.count(refused=1)
+        return
+    [failed] = await ctx.app.sql.read([skip_store.standing_statement(ctx.namespace, ctx.job)])
+    await narrow(ctx, skip_store.standing_of(failed.rows), batch, error)

@@ -16,14 +16,13 @@ from remembrancer.app.commit import Plan, write
 from remembrancer.app.jobs.asking import CutOff, NoModel, Question, ask
 from remembrancer.app.jobs.calendar import Day, is_redone, next_day
 from remembrancer.app.jobs.frame import JobCode, JobContext, JobReport
-from remembrancer.app.jobs.narrowing import narrow, passed_statements, prove
+from remembrancer.app.jobs.narrowing import MODEL_FAILURES, Batch, narrow, passed_statements
 from remembrancer.app.jobs.night import finish_day
 from remembrancer.core.distill import prompts
 from remembrancer.core.distill.lines import DREAM_LINE_CHARS, Line, language_of, own_words
 from remembrancer.core.distill.nights import Night, kept_quotes, read_night
 from remembrancer.core.distill.pages import extract_of, grounded_night
 from remembrancer.core.distill.parts import Part
-from remembrancer.core.errors import ModelRefused
 from remembrancer.core.items.query import ItemQuery
 from remembrancer.core.items.record import ItemRecord
 from remembrancer.core.memories.wording import whole_of
@@ -91,12 +90,16 @@ async def _read_batch(ctx: JobContext, day: Day) -> bool:
         said = said[: standing.size]
     try:
         said, lines, part = await _asked(ctx, day, said)
-    except ModelRefused as refusal:
-        if await narrow(ctx, standing, [one.cursor for one in said], refusal):
-            return False
+    except MODEL_FAILURES as error:
         lines, part = _lines(said), None
-        language = language_of([line.text for line in lines if line.is_source])
-        await prove(ctx, str(ctx.app.settings.dream_model), language, refusal)
+        asked = Batch(
+            ctx.job,
+            [one.cursor for one in said],
+            str(ctx.app.settings.dream_model),
+            language_of([line.text for line in lines if line.is_source]),
+        )
+        if await narrow(ctx, standing, asked, error) is None:
+            return False
     # Not even one message's answer came whole, or at all: the rule sums it up.
     extra = passed_statements(ctx, standing, said[-1].cursor)
     await _keep(ctx, day, said, part or _by_rule(ctx, lines), extra)

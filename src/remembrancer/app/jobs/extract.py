@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from remembrancer.app.commit import Plan, write_in_turn
+from remembrancer.app.jobs import narrowing
 from remembrancer.app.jobs.asking import CutOff, NoModel, Question, ask
 from remembrancer.app.jobs.frame import JobCode, JobContext, JobReport
 from remembrancer.app.jobs.keeping import plan_facts
-from remembrancer.app.jobs.narrowing import batch_max, narrow, passed_statements, prove
+from remembrancer.app.jobs.narrowing import MODEL_FAILURES, batch_max, narrow, passed_statements
 from remembrancer.core.distill import prompts
 from remembrancer.core.distill.answers import read_list, salvage
 from remembrancer.core.distill.facts import (
@@ -28,9 +29,22 @@ from remembrancer.core.distill.facts import (
     sift,
     source_text,
 )
-from remembrancer.core.distill.lines import EXTRACT_LINE_CHARS, Line, language_of, own_words
+from remembrancer.core.distill.lines import (
+    EXTRACT_LINE_CHARS,
+    Line,
+    beside,
+    language_of,
+    own_words,
+)
 from remembrancer.core.distill.rules import facts_by_rule
-from remembrancer.core.errors import Conflict, LimitExceeded, ModelRefused, TimedOut, UpstreamFailed
+from remembrancer.core.errors import (
+    Conflict,
+    LimitExceeded,
+    ModelRefused,
+    Rejected,
+    TimedOut,
+    UpstreamFailed,
+)
 from remembrancer.core.jobs.cursor import Cursor
 from remembrancer.core.values import JSON
 from remembrancer.core.vectorcheck import EMBED_TEXTS_MAX
@@ -50,9 +64,6 @@ beside it may still come with an earlier time or id. Our choice."""
 
 REMEMBERED: Final = "remember_now"
 """Source of memories that were saved at once; see `app.memories.remember`."""
-
-REST_CHARS_MIN: Final = 8
-"""Characters that must be left of a message beside what was saved of it at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +108,11 @@ async def run(ctx: JobContext) -> JobReport:
     skips: list[Skip] = []
     try:
         batch, facts = await _facts(ctx, batch)
-    except ModelRefused as refusal:
-        if await narrow(ctx, standing, [one.cursor for one in batch.said], refusal):
+    except MODEL_FAILURES as error:
+        refusal = await narrow(ctx, standing, _asked(ctx, batch), error)
+        if refusal is None:
             return JobReport(is_done=False, answer=_mode(ctx))
         [said] = batch.said
-        language = language_of([line.text for line in batch.lines if line.is_source])
-        await prove(ctx, str(ctx.app.settings.extract_model), language, refusal)
         skips.append(Skip(said.id, said.created_at, refusal.reason))
         facts = _by_rule(ctx, batch)
     extra = [ctx.cursor_statement(CURSOR, batch.cursor)]
@@ -140,8 +150,11 @@ async def _retry(ctx: JobContext) -> JobReport:
     by_rule = ctx.counts["by_rule"]
     try:
         _, facts = await _facts(ctx, batch)
-    except ModelRefused as refusal:
-        again = Skip(said.id, said.created_at, refusal.reason)
+    except (ModelRefused, Rejected) as error:
+        if isinstance(error, Rejected):
+            await narrowing.prove(ctx, _asked(ctx, batch), error)
+        reason = error.reason if isinstance(error, ModelRefused) else "rejected"
+        again = Skip(said.id, said.created_at, reason)
         note = skip_store.skip_statement(ctx.namespace, again, run_id=ctx.run_id, now_ms=ctx.now_ms)
         await _write(ctx, batch, [], [note, *ctx.guard_statements()])
         raise
@@ -156,8 +169,24 @@ async def _retry(ctx: JobContext) -> JobReport:
     return JobReport(is_done=len(waiting) == 1, answer=_mode(ctx))
 
 
+def _asked(ctx: JobContext, batch: Batch) -> narrowing.Batch:
+    return narrowing.Batch(
+        ctx.job,
+        [one.cursor for one in batch.said],
+        str(ctx.app.settings.extract_model),
+        language_of([line.text for line in batch.lines if line.is_source]),
+    )
+
+
 def _mode(ctx: JobContext) -> dict[str, JSON]:
-    return {"mode": "rules" if ctx.counts["by_rule"] else "model", "prompts": prompts.VERSION}
+    """Return who read the messages: `model`, `rules`, `both`, or `none` where nothing was left to
+    read of them."""
+    is_asked, is_ruled = ctx.counts["calls"] > 0, ctx.counts["by_rule"] > 0
+    if is_asked and is_ruled:
+        mode = "both"
+    else:
+        mode = "model" if is_asked else "rules" if is_ruled else "none"
+    return {"mode": mode, "prompts": prompts.VERSION}
 
 
 def until_ms(ctx: JobContext) -> int:
@@ -216,12 +245,8 @@ def _line(said: Said, saved: Sequence[str]) -> Line:
     line = Line(said.id, said.role, text, said.created_at)
     if not saved:
         return line
-    rest = text
-    for statement in saved:
-        rest = rest.replace(statement, " ")
-    # A few characters are the request itself: “记住：”, “please remember that”.
-    is_more = len("".join(rest.split())) >= len("please remember that") + REST_CHARS_MIN
-    return replace(line, text=rest) if is_more else replace(line, is_saved=True)
+    rest = beside(text, saved)
+    return replace(line, is_saved=True) if rest is None else replace(line, text=rest)
 
 
 async def _facts(ctx: JobContext, batch: Batch) -> tuple[Batch, list[Fact]]:

@@ -19,6 +19,7 @@ from remembrancer.core.chat.usage import usage_from_openai
 from remembrancer.core.errors import (
     LimitExceeded,
     ModelRefused,
+    Rejected,
     RemembrancerError,
     UpstreamFailed,
 )
@@ -35,19 +36,31 @@ OPENAI_HOST: Final = "api.openai.com"
 _REASON_CHARS_MAX: Final = 200
 _MISFIT_STATUSES: Final = frozenset({400, 404, 422})
 """Statuses of servers that do not know a form of the answer."""
-_PROMPT_STATUSES: Final = frozenset({400, 403, 413, 422, 451})
+_PROMPT_STATUSES: Final = frozenset({400, 403, 413, 422, 429, 451})
 """Statuses that may be about what was asked, and not about who asks or what is set up."""
+_UNKNOWN_STATUSES: Final = frozenset({400, 406, 409, 413, 415, 422, 451})
+"""Statuses that say no to a request, in whatever words: others speak of keys, names and outages."""
 _TOO_LONG: Final = re.compile(
-    r"context[_ ](?:length|window)|string_above_max_length|too[_ ](?:long|large)|too many tokens"
-    r"|maximum context|reduce the length|exceed\w* the (?:maximum|context|model|limit)",
+    r"context[_ ](?:length|window|limit)|string_above_max_length|too[_ ](?:long|large)"
+    r"|too many (?:input )?tokens|maximum context|reduce the length|range of input length"
+    r"|\b(?:tokens?|count|length|size)\b.{0,40}\bexceed"
+    r"|exceed\w* the (?:maximum|context|model|limit)"
+    r"|超长|过长|超出.{0,8}(?:长度|上限|限制)|超过.{0,8}(?:长度|上限|限制)",
     re.IGNORECASE,
 )
+_TOO_LONG_AT_ONCE: Final = re.compile(r"request too large|tokens must be reduced", re.IGNORECASE)
+"""What a limit of tokens a minute says of one request that is above all of it: 429 for ever."""
+_WORKERS_AI_TOO_LONG: Final = "context window limit"
+"""What Workers AI says, at times without a status of its own."""
 _FILTERED: Final = re.compile(
-    r"content[_ ](?:filter|policy|management|moderation|block)|responsible_?ai|moderation|safety"
-    r"|usage polic|invalid_prompt|prohibited_content|data_inspection|inappropriate|sensitive"
-    r"|敏感|违规|違規|不当内容|安全审核",
+    r"content[_ ](?:filter|policy|management|moderation|block|exists risk|security|safety)"
+    r"|responsible_?ai|moderation|safety|usage polic|invalid_prompt|prohibited_content"
+    r"|data_?inspection|inappropriate|sensitive|considered high risk|risk_?control"
+    r"|敏感|违规|違規|违法|不当内容|不安全|安全审核|内容审核|风控",
     re.IGNORECASE,
 )
+_FILTERED_ENDS: Final = frozenset({"content_filter", "sensitive", "safety", "refusal"})
+"""Finish reasons of an answer that was stopped: OpenAI's, Zhipu's and Hunyuan's, Gemini's."""
 
 
 class GatewayModel:
@@ -94,7 +107,11 @@ class GatewayModel:
         raw = await read_whole(answer)
         name = ReplyName(target.model, "", 0, wants_usage=False)
         whole = translate_whole(target, name, answer.status, raw)
-        return whole.status, read_object(whole.body.decode(errors="replace")) or {}
+        text = whole.body.decode(errors="replace")
+        # Gemini's errors are an object in a list.
+        listed = read_object(f'{{"all": {text}}}') if text.lstrip().startswith("[") else None
+        found = objects_of(listed["all"]) if listed else []
+        return whole.status, found[0] if found else read_object(text) or {}
 
 
 def _completion(status: int, reply: Body) -> Completion:
@@ -102,12 +119,12 @@ def _completion(status: int, reply: Body) -> Completion:
         raise _refused(status, reply)
     choices = objects_of(reply.get("choices"))
     if not choices:
-        raise UpstreamFailed("the model's server answered without a reply", hint="try again")
+        raise _without_reply(reply)
     usage = usage_from_openai(reply.get("usage"))
     message = object_of(choices[0].get("message"))
     text = text_of(message.get("content"))
     is_refused = bool(string_of(message.get("refusal"))) and not text.strip()
-    if is_refused or choices[0].get("finish_reason") == "content_filter":
+    if is_refused or string_of(choices[0].get("finish_reason")).lower() in _FILTERED_ENDS:
         raise ModelRefused(
             "the model refused to answer", reason="filtered", hint="another model may answer"
         )
@@ -119,34 +136,54 @@ def _completion(status: int, reply: Body) -> Completion:
     )
 
 
+def _without_reply(reply: Body) -> RemembrancerError:
+    """Return why a success has no reply: some servers say there what went wrong."""
+    said = object_of(reply.get("base_resp")) or object_of(reply.get("error"))
+    if not said:
+        return UpstreamFailed("the model's server answered without a reply", hint="try again")
+    code = said.get("code")
+    # MiniMax counts from a thousand, and OpenRouter has the status of whom it asked.
+    status = code if isinstance(code, int) and 400 <= code < 600 else 400
+    return _refused(status, {**reply, "error": said})
+
+
 def _refused(status: int, reply: Body) -> RemembrancerError:
     # The upstream's own words may quote the prompt: only its type of error is repeated.
-    error = object_of(reply.get("error"))
-    kind = string_of(error.get("code")) or string_of(error.get("type"))
+    kind, said = _words(reply)
     named = f" ({kind[:_REASON_CHARS_MAX]})" if kind else ""
-    said = f"{kind} {string_of(error.get('type'))} {string_of(error.get('message'))}"
+    message = f"the model's server refused the prompt with status {status}{named}"
     why = _about_prompt(status, said)
     if why is not None:
-        return ModelRefused(
-            f"the model's server refused the prompt with status {status}{named}",
-            reason=why,
-            hint="asking for less, or another model, may help",
-        )
+        return ModelRefused(message, reason=why, hint="asking for less, or another model, may help")
+    message = f"the model's server refused with status {status}{named}"
     if status in (402, 429):
         return LimitExceeded(
-            f"the model's server refused with status {status}{named}",
-            hint="its quota is spent or asked too often; wait, or take another model",
+            message, hint="its quota is spent or asked too often; wait, or take another model"
         )
-    return UpstreamFailed(
-        f"the model's server refused with status {status}{named}",
-        hint="see whether the model's name and the token are right",
-    )
+    kind_of = Rejected if status in _UNKNOWN_STATUSES else UpstreamFailed
+    return kind_of(message, hint="see whether the model's name and the token are right")
+
+
+def _words(reply: Body) -> tuple[str, str]:
+    """Return a refusal's type, and all that it says of itself, in any of the forms in use."""
+    error = object_of(reply.get("error")) or reply
+    inner = object_of(error.get("innererror"))
+    # A relay's own code may be a number; the words are elsewhere then.
+    kind = string_of(error.get("code")) or string_of(error.get("type"))
+    parts = [kind, inner.get("code"), reply.get("error"), reply.get("detail")]
+    names = ("type", "status", "message", "msg", "status_msg", "error_msg", "status_code")
+    parts += [error.get(name) for name in names]
+    return kind, " ".join(part for part in parts if isinstance(part, str))
 
 
 def _about_prompt(status: int, said: str) -> str | None:
     """Return why a server does not take this very prompt; None when it is about something else."""
+    if status >= 500 and _WORKERS_AI_TOO_LONG in said:
+        return "too_long"
     if status not in _PROMPT_STATUSES:
         return None
+    if status == 429:
+        return "too_long" if _TOO_LONG_AT_ONCE.search(said) else None
     if status == 413 or _TOO_LONG.search(said):
         return "too_long"
     return "filtered" if status == 451 or _FILTERED.search(said) else None

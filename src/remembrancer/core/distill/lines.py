@@ -6,6 +6,7 @@ reads no store. Every ring may import it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -21,6 +22,21 @@ EXTRACT_LINE_CHARS: Final = 900
 
 DREAM_LINE_CHARS: Final = 700
 """Characters of a message that a dream reads. Source: the predecessor."""
+
+BESIDE_MIN: Final = 8
+"""Letters, a Han character counted twice, that must be left of a message beside what was saved of
+it at once and the request to save it. Our choice: “我叫小明” has as many."""
+
+_REQUEST: Final = re.compile(
+    r"对了|對了|还有|還有|另外|以后|以後|好的|务必|務必|一定要?|请|請|麻烦|麻煩|拜托|拜託|帮我|幫我|给我|給我|替我"
+    r"|[记記](?:住|下来?|下來?|一下|好|着|著|得|到)|牢[记記]|[别別]忘[记記]?了?|不要忘[记記]?了?|[备備][注註]"
+    r"|以下|这几点|這幾點|这些|這些|这件事|這件事|这点|這點|内容|內容|[谢謝]{2}|一下|[你您哦喔啊呀吧啦哈嘛了]"
+    r"|\b(?:ok|okay|hey|hi|thanks?|you|so|and|also|btw|by the way|can|could|will|would|please|pls"
+    r"|kindly|just|always|remember|don[’']?t|do not|never|forget|keep|bear|in mind|make|take|a"
+    r"|mental|notes?|of|down|that|this|it|these|for me|the following|later)\b",
+    re.IGNORECASE,
+)
+"""The words of a request to remember, as `core.memories.remember` knows them."""
 
 Language = Literal["zh", "en"]
 """The languages that prompts and pages are written in."""
@@ -68,6 +84,17 @@ def own_words(text: str) -> str:
     # The mark is nobody's word either, and signs that stood beside it say nothing alone.
     rest = text.replace(FORGOTTEN_TEXT, " ").strip()
     return rest if any(char.isalnum() for char in rest) else ""
+
+
+def beside(text: str, saved: Sequence[str]) -> str | None:
+    """Return what a message says beside the statements that were saved of it at once; None when
+    only the request itself is left of it."""
+    for statement in saved:
+        text = text.replace(statement, " ")
+    left = [char for char in _REQUEST.sub(" ", text) if char.isalnum()]
+    # A Latin word has some five letters, so a Han character counts for two.
+    width = len(left) + "".join(classes_of("".join(left))).count(UNSPACED)
+    return text if width >= BESIDE_MIN else None
 
 
 def rendered(lines: Sequence[Line]) -> str:

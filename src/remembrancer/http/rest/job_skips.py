@@ -30,7 +30,7 @@ class SkipShape(Shape):
     said_at: str
     skipped_at: str
     goes_at: str
-    reason: Literal["too_long", "filtered", "unreadable"]
+    reason: Literal["too_long", "filtered", "unreadable", "rejected", "failing"]
     tries: int
     run_id: str
 
