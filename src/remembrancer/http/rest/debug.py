@@ -10,6 +10,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
+from remembrancer.app.access import require
 from remembrancer.app.cache_health import cache_health
 from remembrancer.app.vectors import repair
 from remembrancer.app.vectors.health import vector_health
@@ -129,7 +130,11 @@ async def _vector_health(call: Call[None, None]) -> Answer:
 
 async def _reindex(call: Call[None, Reindexing]) -> Answer:
     body = call.body
+    if not body.dry_run:
+        require(call.caller, "memory:write")
     if body.index == "next":
+        # It counts and embeds the items of every namespace.
+        require(call.caller, "admin")
         return Answer(await repair.reindex_next(call.app, dry_run=body.dry_run, limit=body.limit))
     return Answer(
         await repair.reindex_vectors(
@@ -167,7 +172,8 @@ ROUTES: Final = (
         area="debug",
         summary="Embed what has no vector, page by page",
         description="A dry run unless `dry_run` is false. Send `next_cursor` to go on; what was "
-        "queued is embedded by the outbox if this call does not get to it.",
+        "queued is embedded by the outbox if this call does not get to it. Embedding needs the "
+        "scope `memory:write` as well, and the index `next` needs `admin`.",
         scope="debug:read",
         body=Reindexing,
         response=ReindexAnswer,
