@@ -51,7 +51,7 @@ export interface Written<T> {
   cause: string;
 }
 
-/** Change something. The server names a command by its request's id. */
+/** Change something. The server names the command that did it in a header of its own. */
 export async function write<T>(
   method: string,
   path: string,
@@ -60,7 +60,7 @@ export async function write<T>(
   const response = await send(method, path, asked);
   const text = await response.text();
   const data = (text === "" ? null : JSON.parse(text)) as T;
-  return { data, cause: response.headers.get("x-request-id") ?? "" };
+  return { data, cause: response.headers.get("x-remembrancer-cause") ?? "" };
 }
 
 /** Send a file as it is. */

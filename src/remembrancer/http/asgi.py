@@ -70,6 +70,9 @@ class HttpDoor:
         if cause != request_id:
             line.cause = cause
         outlet = _Outlet(send, line, request_id, is_head=scope["method"] == "HEAD")
+        if scope["method"] in UNSAFE_METHODS:
+            # Not the request's id where a client or a proxy chose that one.
+            outlet.headers["x-remembrancer-cause"] = cause
         sql: MeteredSql | None = None
         try:
             origin = origins.check_origin(

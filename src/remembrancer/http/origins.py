@@ -52,6 +52,7 @@ EXPOSED_HEADERS: Final = (
     "etag",
     "retry-after",
     "x-remembrancer-bookmark",
+    "x-remembrancer-cause",
     "x-remembrancer-conversation",
     "x-remembrancer-degraded",
     "x-remembrancer-recall",

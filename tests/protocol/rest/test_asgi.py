@@ -105,6 +105,18 @@ async def test_request_id_fit_for_a_log_is_kept_else_replaced(sent: str, is_kept
     assert (response.headers["x-request-id"] == sent) is is_kept
 
 
+async def test_change_behind_a_proxy_that_numbers_requests_tells_what_undo_takes() -> None:
+    async with serve().client() as client:
+        numbered = {**OWNER, "x-request-id": "proxy-1"}
+        made = await client.post("/v1/items", json={"title": "代理后面"}, headers=numbered)
+        cause = made.headers["x-remembrancer-cause"]
+        undone = await client.post("/v1/undo", json={"cause": cause}, headers=OWNER)
+        plain = await client.post("/v1/items", json={"title": "直接"}, headers=OWNER)
+    assert made.headers["x-request-id"] == "proxy-1"
+    assert undone.status_code == 200, undone.text
+    assert plain.headers["x-remembrancer-cause"] == plain.headers["x-request-id"]
+
+
 @pytest.mark.parametrize(
     ("how", "code"),
     [

@@ -78,7 +78,8 @@ async def test_looking_inside_alone_neither_embeds_nor_leaves_its_namespace() ->
     async with served_with_vectors().client() as client:
         looking = await _key(client, "debug:read")
         writing = await _key(client, "debug:read", "memory:write")
-        allowed, refused = [], []
+        allowed: list[str] = []
+        refused: list[str] = []
         for headers, body in (
             (looking, {}),
             (writing, {"dry_run": False}),

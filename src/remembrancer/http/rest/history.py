@@ -109,7 +109,9 @@ class Undoing(Named):
 
     EXACTLY_ONE: ClassVar[tuple[str, ...]] = ("cause", "position")
 
-    cause: str = optional(description="As the history shows it.")
+    cause: str = optional(
+        description="As the history shows it, or the header `x-remembrancer-cause` of the change."
+    )
     position: int = optional(ge=1, le=INTEGER_MAX, description="As the history shows it.")
 
 
