@@ -54,6 +54,13 @@ def test_term_is_made_changed_and_removed(panel: Panel) -> None:
     panel.field("含义").fill("江边那间租了三年的公寓")
     panel.press("保存")
     expect(row).to_contain_text("租了三年")
+    row.get_by_role("button", name="编辑").click()
+    [term] = [one for one in ask(panel, "GET", "/v1/glossary")["data"] if one["term"] == "老窝"]
+    ask(panel, "PATCH", f"/v1/glossary/{term['id']}", {"aliases": ["江边老宅"]})
+    panel.field("含义").fill("搬走了的那间公寓")
+    panel.press("保存")
+    expect(row).to_contain_text("江边老宅")
+    expect(row).to_contain_text("搬走了")
     row.get_by_role("button", name="删除").click()
     panel.press("删除")
     expect(row).to_have_count(0)
@@ -73,6 +80,20 @@ def test_digest_is_written_as_text_that_can_do_no_harm(panel: Panel) -> None:
     expect(panel.page.locator(".markdown strong")).to_have_count(0)
     after = ask(panel, "GET", "/v1/memory_boot")["digest"]
     assert (after or {}).get("content") == (before or {}).get("content")
+
+
+def test_digest_written_in_two_windows_shows_both(panel: Panel) -> None:
+    panel.expected = {409}
+    panel.go("#/library/digest")
+    panel.page.locator("main").get_by_role("button", name=re.compile("写摘要|编辑")).click()
+    panel.field("摘要").fill("周五搬家")
+    ask(panel, "PATCH", "/v1/memory_boot", {"content": "周四搬家"})
+    panel.button("保存").click()
+    expect(panel.page.locator(".diff del")).to_have_text("四")
+    expect(panel.field("摘要")).to_have_value("周五搬家")
+    assert ask(panel, "GET", "/v1/memory_boot")["digest"]["content"] == "周四搬家"
+    panel.button("用我的覆盖").click()
+    expect(panel.page.locator(".markdown")).to_have_text("周五搬家")
 
 
 def test_command_is_undone_and_redone_from_the_history(panel: Panel) -> None:
@@ -103,8 +124,10 @@ def test_key_is_shown_once_works_and_is_revoked(panel: Panel) -> None:
     panel.dialog.locator("button[type=submit]").click()
     token = panel.dialog.locator("code").inner_text()
     assert re.fullmatch(r"rmb_[\w-]{43}", token)
-    panel.page.keyboard.press("Escape")
+    for _ in range(3):
+        panel.page.keyboard.press("Escape")
     expect(panel.dialog.locator("code")).to_have_text(token)
+    expect(panel.dialog.get_by_role("button")).to_have_text(["复制", "我已保存"])
     panel.press("我已保存")
     assert token not in panel.page.content()
     tablet = Server(panel.server.url, token)
@@ -152,6 +175,11 @@ def test_setting_tells_value_default_and_origin_and_is_set_back(panel: Panel) ->
     panel.button("保存").click()
     expect(row.get_by_role("alert")).to_be_visible()
     row.get_by_role("button", name="取消").click()
+    panel.page.context.set_offline(True)
+    row.get_by_role("button", name="恢复默认").click()
+    expect(panel.page.locator(".toast.error")).to_contain_text("连不上服务器")
+    panel.page.context.set_offline(False)
+    panel.complaints = [each for each in panel.complaints if "ERR_INTERNET" not in each]
     row.get_by_role("button", name="恢复默认").click()
     expect(row).to_contain_text("7")
     assert ask(panel, "GET", "/v1/settings")["sources"]["default_upcoming_days"] == "default"

@@ -21,7 +21,10 @@ export function useLoad<T>(path: string | null, query?: Query): Loaded<T> {
     if (path === null) return;
     const stop = new AbortController();
     // Another question's answer is not shown under this one; a reload keeps what is there.
-    if (shown.current !== asked) setData(null);
+    if (shown.current !== asked) {
+      setData(null);
+      setError(null);
+    }
     shown.current = asked;
     setLoading(true);
     call<T>("GET", path, { query: query ?? {}, signal: stop.signal })
@@ -97,7 +100,10 @@ export function usePages<T>(path: string | null, form: PageForm<T>, query: Query
   };
 
   useEffect(() => {
-    if (shown.current !== asked) setRows([]);
+    if (shown.current !== asked) {
+      setRows([]);
+      setError(null);
+    }
     shown.current = asked;
     load(null);
     return () => running.current?.abort();

@@ -35,9 +35,10 @@ export function toast(text: string, action: Message["action"] = null, isError = 
   showMessage?.({ text, action, isError });
 }
 
+/** A dialog; one without `onClose` is left by what is in it alone, and not by Escape. */
 export function Dialog(props: {
   title: string;
-  onClose: () => void;
+  onClose?: () => void;
   children: ComponentChildren;
   isWide?: boolean;
 }) {
@@ -60,14 +61,18 @@ export function Dialog(props: {
       aria-label={props.title}
       onCancel={(event) => {
         event.preventDefault();
-        props.onClose();
+        props.onClose?.();
       }}
+      // A browser lets nobody refuse a second Escape: what it closed is opened again.
+      onClose={() => !props.onClose && ref.current?.isConnected && ref.current.showModal()}
     >
       <header class="dialog-head">
         <h2>{props.title}</h2>
-        <button type="button" class="quiet" aria-label={t.close} onClick={props.onClose}>
-          ✕
-        </button>
+        {props.onClose && (
+          <button type="button" class="quiet" aria-label={t.close} onClick={props.onClose}>
+            ✕
+          </button>
+        )}
       </header>
       <div class="dialog-body">{props.children}</div>
     </dialog>

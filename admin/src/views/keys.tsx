@@ -196,12 +196,14 @@ function NewKey(props: { onClose: () => void; onMade: (token: string | null) => 
 /** The only moment at which a token can be seen: the dialog is left on purpose, not by Escape. */
 function ShownOnce(props: { token: string; onClose: () => void }) {
   const t = useWords(keys);
-  const copy = async () => {
-    await navigator.clipboard.writeText(props.token);
-    toast(t.copied);
-  };
+  const report = useReport();
+  const copy = () =>
+    navigator.clipboard.writeText(props.token).then(
+      () => toast(t.copied),
+      (failure: unknown) => report(errorOf(failure)),
+    );
   return (
-    <Dialog title={t.shownOnce} onClose={() => {}}>
+    <Dialog title={t.shownOnce}>
       <p>{t.shownOnceAbout}</p>
       <p class="note token">
         <code>{props.token}</code>

@@ -101,16 +101,27 @@ function TermDialog(props: {
   const [aliases, setAliases] = useState(term?.aliases.join(", ") ?? "");
   const [examples, setExamples] = useState(term?.examples.join("\n") ?? "");
   const send = async () => {
-    const body = {
+    const whole: Record<string, string | string[]> = {
       term: name,
       definition,
       aliases: listed(aliases),
       examples: examples.split("\n").filter((line) => line.trim() !== ""),
     };
-    const { cause } = term
-      ? await write("PATCH", `/v1/glossary/${term.id}`, { body })
-      : await write("POST", "/v1/glossary", { body });
-    props.onSaved(cause);
+    if (term === null) {
+      props.onSaved((await write("POST", "/v1/glossary", { body: whole })).cause);
+      return;
+    }
+    // What was not touched here stays as another window left it.
+    const before = { ...term } as Record<string, unknown>;
+    const changes = Object.entries(whole).filter(
+      ([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field]),
+    );
+    if (changes.length === 0) {
+      props.onClose();
+      return;
+    }
+    const body = Object.fromEntries(changes);
+    props.onSaved((await write("PATCH", `/v1/glossary/${term.id}`, { body })).cause);
   };
   return (
     <Dialog title={term ? t.editTerm : t.addTerm} onClose={props.onClose}>

@@ -1,13 +1,14 @@
 // The library: the diary, the digest, precious quotes, the glossary.
 import { useState } from "preact/hooks";
-import { write } from "../api/client";
-import { rowsUnder, useLoad, usePages } from "../api/hooks";
+import { type ApiError, call, write } from "../api/client";
+import { errorOf, rowsUnder, useLoad, usePages } from "../api/hooks";
 import type { Digest, Precious } from "../api/upkeep";
 import { useChanged } from "../parts/changes";
+import { Diff } from "../parts/diff";
 import { Form, TextArea } from "../parts/form";
 import { PagedList } from "../parts/list";
 import { Markdown } from "../parts/markdown";
-import { Empty, ErrorNote, Waiting } from "../parts/notes";
+import { Empty, ErrorNote, useReport, Waiting } from "../parts/notes";
 import { Dialog, toast } from "../parts/overlay";
 import { Tabs } from "../parts/tabs";
 import { When } from "../parts/time";
@@ -54,28 +55,54 @@ function TheDigest() {
   const t = useWords(library);
   const c = useWords(common);
   const { data, error, reload } = useLoad<{ digest: Digest | null }>("/v1/memory_boot");
-  const [edited, setEdited] = useState<string | null>(null);
+  // The version that the text was written over; the night writes digests as well.
+  const [edited, setEdited] = useState<{ text: string; version: number } | null>(null);
+  const [theirs, setTheirs] = useState<Digest | null>(null);
   const changed = useChanged(reload);
+  const report = useReport();
   if (error) return <ErrorNote error={error} onRetry={reload} />;
   if (data === null) return <Waiting />;
   const text = data.digest?.content ?? "";
-  const send = async () => {
-    const { cause } = await write("PATCH", "/v1/memory_boot", { body: { content: edited ?? "" } });
+  const close = () => {
     setEdited(null);
-    changed(t.digestSaved, cause);
+    setTheirs(null);
     reload();
+  };
+  const send = async (content: string, version: number) => {
+    const { cause } = await write("PATCH", "/v1/memory_boot", { body: { content }, version });
+    close();
+    changed(t.digestSaved, cause);
+  };
+  const meetTheirs = (refusal: ApiError) => {
+    if (refusal.code !== "version_conflict") return false;
+    call<{ digest: Digest | null }>("GET", "/v1/memory_boot").then(
+      (answer) => setTheirs(answer.digest ?? { content: "", version: 0, updated_at: "" }),
+      (failure: unknown) => report(errorOf(failure)),
+    );
+    return true;
   };
   return (
     <>
       <p class="faint lead">{t.digestAbout}</p>
       {edited !== null ? (
-        <Form send={send} onCancel={() => setEdited(null)}>
+        <Form
+          send={() => send(edited.text, theirs?.version ?? edited.version)}
+          onCancel={close}
+          onRefused={meetTheirs}
+          {...(theirs && { label: t.useMine, cancelLabel: t.useTheirs })}
+        >
+          {theirs && (
+            <>
+              <p role="alert">{t.digestConflict}</p>
+              <Diff before={theirs.content} after={edited.text} />
+            </>
+          )}
           <TextArea
             label={t.digestText}
-            value={edited}
-            onInput={setEdited}
+            value={edited.text}
+            onInput={(text) => setEdited({ ...edited, text })}
             rows={8}
-            hint={t.letters([...edited].length, DIGEST_CHARS_MAX)}
+            hint={t.letters([...edited.text].length, DIGEST_CHARS_MAX)}
           />
         </Form>
       ) : text ? (
@@ -86,14 +113,17 @@ function TheDigest() {
               {t.changed} <When at={data.digest?.updated_at} />
             </span>
           </p>
-          <button type="button" onClick={() => setEdited(text)}>
+          <button
+            type="button"
+            onClick={() => setEdited({ text, version: data.digest?.version ?? 0 })}
+          >
             {c.edit}
           </button>
         </article>
       ) : (
         <Empty title={t.digestEmpty}>
           <p>{t.digestEmptyHint}</p>
-          <button type="button" onClick={() => setEdited("")}>
+          <button type="button" onClick={() => setEdited({ text: "", version: 0 })}>
             {t.writeDigest}
           </button>
         </Empty>

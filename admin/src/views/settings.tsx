@@ -1,12 +1,12 @@
 // Settings of this memory, to change; settings of the server, to see. Secrets are never shown.
 import { useState } from "preact/hooks";
 import { write } from "../api/client";
-import { useLoad } from "../api/hooks";
+import { errorOf, useLoad } from "../api/hooks";
 import type { Settings as Answer } from "../api/types";
 import type { ServerSetting } from "../api/upkeep";
 import { useChanged } from "../parts/changes";
 import { Check, Choice, Form, TextField } from "../parts/form";
-import { Empty, ErrorNote, Waiting } from "../parts/notes";
+import { Empty, ErrorNote, useReport, Waiting } from "../parts/notes";
 import { toast } from "../parts/overlay";
 import { useWords } from "../words";
 import { common } from "../words/common";
@@ -60,6 +60,7 @@ function OneSetting(props: { name: Name; answer: Answer; onChanged: () => void }
   const [isEditing, setEditing] = useState(false);
   const [value, setValue] = useState(String(answer.settings[name]));
   const changed = useChanged(props.onChanged);
+  const report = useReport();
   const isSet = answer.sources[name] === "namespace";
   const options: Record<string, string> | null =
     name === "default_quick_add_priority"
@@ -108,7 +109,11 @@ function OneSetting(props: { name: Name; answer: Answer; onChanged: () => void }
       </div>
       <span class="row-actions">
         {isSet && (
-          <button type="button" class="quiet" onClick={() => save(null)}>
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => save(null).catch((failure: unknown) => report(errorOf(failure)))}
+          >
             {t.setBack}
           </button>
         )}

@@ -121,6 +121,20 @@ async def test_boot_pack_holds_everything_and_takes_a_digest() -> None:
     assert pack["window"]["time_zone"] == "Asia/Singapore"
 
 
+async def test_digest_that_was_written_anew_meanwhile_is_not_overwritten() -> None:
+    async with talk() as one:
+        first = {"headers": {"if-match": '"0"'}}
+        shown = await one.ask("PATCH", "/v1/memory_boot", {"content": "傍晚写的"}, **first)
+        late = {"content": "另一个窗口写的"}
+        error = await one.refuse(
+            "PATCH", "/v1/memory_boot", late, code="version_conflict", status=409, **first
+        )
+        version = shown["digest"]["version"]
+        mine = {"headers": {"if-match": f'"{version}"'}}
+        assert (await one.ask("PATCH", "/v1/memory_boot", late, **mine))["changed"] is True
+    assert error["details"] == {"version": version}
+
+
 async def test_key_without_memory_scopes_sees_none_of_it() -> None:
     async with serve().client() as client:
         for path in ("/v1/precious", "/v1/glossary", "/v1/memory_boot"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from remembrancer.app.commit import Answer, Plan, write_in_turn
+from remembrancer.app.projects import check_version
 from remembrancer.app.state import App
 from remembrancer.core.dates import format_iso
 from remembrancer.core.ids import DIGEST
@@ -27,11 +28,14 @@ async def get_digest(app: App, caller: Caller) -> Answer:
     return {"digest": digest_view(outcome.rows)}
 
 
-async def set_digest(app: App, caller: Caller, content: str) -> Answer:
+async def set_digest(
+    app: App, caller: Caller, content: str, *, expected_version: int | None = None
+) -> Answer:
     """Set the digest; an empty text takes it away.
 
     *Shape:* as `get_digest`, and `changed`. *Raises:* LimitExceeded above 500 characters:
-    nothing is cut. *Promise:* two round trips.
+    nothing is cut; Conflict when it is not at `expected_version` (`version_conflict`; what does not
+    exist is at 0). *Promise:* two round trips.
     """
 
     async def decide() -> Plan:
@@ -41,6 +45,7 @@ async def set_digest(app: App, caller: Caller, content: str) -> Answer:
                 ledger.heads_statement(caller.namespace, [DIGEST]),
             ]
         )
+        check_version("digest", _version_of(found.rows), expected_version)
         present = store.digest_of(found.rows)
         draft = draft_digest(present, content)
         now_ms = app.runtime.now_ms()
@@ -65,6 +70,10 @@ def digest_view(rows: Sequence[Row]) -> JSON:
     for row in rows:
         return _view(str(row["content"]), int(str(row["version"])), int(str(row["updated_at"])))
     return None
+
+
+def _version_of(rows: Sequence[Row]) -> int:
+    return int(str(rows[0]["version"])) if rows else 0
 
 
 def _view(content: str, version: int, updated_at: int) -> dict[str, JSON]:

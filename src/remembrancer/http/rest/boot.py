@@ -102,7 +102,10 @@ async def _boot(call: Call[BootQuery, None]) -> Answer:
 
 
 async def _set_digest(call: Call[None, BootChange]) -> Answer:
-    return Answer(await digest.set_digest(call.app, call.caller, call.body.content))
+    answer = await digest.set_digest(
+        call.app, call.caller, call.body.content, expected_version=call.expected_version
+    )
+    return Answer(answer)
 
 
 ROUTES: Final = (
@@ -126,8 +129,10 @@ ROUTES: Final = (
         name="set_digest",
         area="library",
         summary="Set the digest",
-        description=f"More than {limits.DIGEST_CHARS_MAX} characters are refused, never cut.",
+        description=f"More than {limits.DIGEST_CHARS_MAX} characters are refused, never cut. "
+        '`If-Match` takes the version that was shown, `"0"` where there was none.',
         scope="memory:write",
+        if_match=True,
         body=BootChange,
         response=DigestAnswer,
         handler=_set_digest,
