@@ -1,4 +1,4 @@
-"""The outbound port on one machine: an httpx client with its pool, opened when first needed.
+"""The outbound port on one machine: connections of its own, or httpx where a proxy is in between.
 
 No retry, no redirect, no translation. Workers AI is reached through Cloudflare's API, where an
 account is set up. `local.wire` imports it.
@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from remembrancer.core.errors import InvalidInput, TimedOut, UpstreamFailed
+from remembrancer.local.http_exchange import Broken, Connections, Exchange, Place, Unreached
 from remembrancer.ports.outbound import WORKERS_AI, OutboundRequest, PlatformStream
 
 if TYPE_CHECKING:
-    import httpx
+    from remembrancer.local.proxied import Proxied, ProxiedExchange
 
 CONNECT_S: Final = 10.0
 """Seconds that a connection may take to be made. Our choice; httpx's default is 5."""
@@ -34,7 +36,6 @@ _HOP_HEADERS: Final = frozenset(
 )
 """Headers of one connection, and of a coding that is undone here."""
 
-
 _OWN: Final = (
     ("user-agent", "remembrancer"),
     ("connection", "keep-alive"),
@@ -43,8 +44,14 @@ _OWN: Final = (
 )
 """Headers of every request."""
 
-_TIMEOUT: Final = {"connect": CONNECT_S, "read": None, "write": None, "pool": None}
-"""The client's own limits: the others are those of the request, and are kept here."""
+_BODILESS: Final = ("GET", "HEAD", "DELETE", "OPTIONS")
+"""Methods whose requests say nothing of a body when they have none. Source: RFC 9110."""
+
+PORT_MAX: Final = 65_535
+"""The highest port. Source: RFC 9293."""
+
+_BREAKS: Final = re.compile(rb"[\r\n\0]")
+"""What would end a header's line."""
 
 ADDRESSES_KEPT: Final = 64
 """Addresses that were taken apart, the last ones. Our choice: one for each model and more."""
@@ -69,12 +76,24 @@ class WorkersAiAccount:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Address:
+    """An address, taken apart. *Shape:* `needs_httpx` when it holds a user and a password."""
+
+    place: Place
+    target: bytes
+    host: bytes
+    shown: str
+    needs_httpx: bool
+
+
 class HttpOutbound:
     """The way out over a pool of connections; those idle are kept."""
 
     def __init__(self, account: WorkersAiAccount | None = None) -> None:
         self._account = account
-        self._opened: httpx.AsyncClient | None = None
+        self._opened: Connections | None = None
+        self._proxied: Proxied | None = None
 
     async def send(self, request: OutboundRequest) -> HttpAnswer | WholeAnswer:
         """Send a request and return its answer once the headers are there."""
@@ -91,97 +110,135 @@ class HttpOutbound:
 
     async def close(self) -> None:
         """Close every connection."""
-        if self._opened is not None:
-            opened, self._opened = self._opened, None
-            await opened.aclose()
+        opened, self._opened = self._opened, None
+        proxied, self._proxied = self._proxied, None
+        if opened is not None:
+            opened.close()
+        if proxied is not None:
+            await proxied.close()
 
-    def open(self) -> httpx.AsyncClient:
-        """Return the client; the first call loads httpx and the system's certificates."""
+    def open(self) -> Connections:
+        """Return the connections; the first call loads httpx and the system's certificates."""
         if self._opened is None:
             # 0.2 s of imports that a start without chats does not need.
             import httpx  # noqa: PLC0415
 
-            self._opened = httpx.AsyncClient(
-                follow_redirects=False,
-                timeout=httpx.Timeout(None, connect=CONNECT_S),
-                limits=httpx.Limits(
-                    max_connections=None, max_keepalive_connections=IDLE_CONNECTIONS_MAX
-                ),
+            from remembrancer.local.proxied import has_proxy  # noqa: PLC0415
+
+            opened = Connections(
+                connect_s=CONNECT_S,
+                idle_max=IDLE_CONNECTIONS_MAX,
+                make_tls=httpx.create_ssl_context,
             )
+            opened.tls()
+            if has_proxy():
+                self._through_httpx()
+            self._opened = opened
         return self._opened
 
-    async def _send(self, request: OutboundRequest) -> httpx.Response:
-        import httpx  # noqa: PLC0415
+    def _through_httpx(self) -> Proxied:
+        from remembrancer.local.proxied import Proxied  # noqa: PLC0415
 
-        client = self.open()
+        if self._proxied is None:
+            self._proxied = Proxied(connect_s=CONNECT_S, idle_max=IDLE_CONNECTIONS_MAX)
+        return self._proxied
+
+    async def _send(self, request: OutboundRequest) -> Exchange | ProxiedExchange:
+        connections = self.open()
+        address = _address(request.url)
+        headers = _with_own(request.headers)
         try:
-            # Made without the client's defaults: no cookie goes from one user's answer into
-            # another's question, and nothing is merged that is never set.
-            made = httpx.Request(
-                request.method,
-                _address(request.url),
-                headers=_with_own(request.headers),
-                content=request.body,
-                extensions={"timeout": _TIMEOUT},
-            )
             async with asyncio.timeout(request.timeout_ms / 1_000):
-                return await client.send(made, stream=True)
+                if self._proxied is not None or address.needs_httpx:
+                    return await self._through_httpx().exchange(request, headers)
+                head = _head(request, address, headers)
+                return await connections.exchange(address.place, head, request.body)
         except TimeoutError as error:
             raise TimedOut(
                 f"the model's server did not answer within {request.timeout_ms} ms",
                 hint="try again, or a smaller question",
             ) from error
-        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+        except Unreached as error:
             raise UpstreamFailed(
-                f"the model's server at {_place(made.url)} cannot be reached",
+                f"the model's server at {address.shown} cannot be reached",
                 hint="see whether it runs, and whether AI_GATEWAY_BASE_URL is its address",
                 details={"sent": False},
             ) from error
-        except httpx.HTTPError as error:
+        except Broken as error:
             raise UpstreamFailed(
-                f"the model's server at {_place(made.url)} broke off before it answered",
+                f"the model's server at {address.shown} broke off before it answered",
                 hint="try again",
                 details={"sent": True},
             ) from error
-        except httpx.InvalidURL as error:
-            raise InvalidInput(
-                "the model's name makes no address", hint="name a model of the upstream"
-            ) from error
-
-
-def _with_own(headers: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the headers of a request with those that all have."""
-    takes_all = () if any(name == "accept" for name, _ in headers) else (("accept", "*/*"),)
-    return [*takes_all, *headers, *_OWN]
 
 
 @lru_cache(maxsize=ADDRESSES_KEPT)
-def _address(url: str) -> httpx.URL:
+def _address(url: str) -> _Address:
+    """Take an address apart. *Raises:* InvalidInput."""
     import httpx  # noqa: PLC0415
 
-    return httpx.URL(url)
+    try:
+        taken = httpx.URL(url)
+    except httpx.InvalidURL as error:
+        raise _no_address() from error
+    port = taken.port or 0
+    if taken.scheme not in ("http", "https") or not taken.host or port > PORT_MAX:
+        raise _no_address()
+    is_tls = taken.scheme == "https"
+    return _Address(
+        place=Place(taken.raw_host.decode("ascii"), port or (443 if is_tls else 80), is_tls),
+        target=taken.raw_path,
+        host=taken.netloc,
+        shown=f"{taken.host}:{port}" if port else taken.host,
+        needs_httpx=bool(taken.userinfo),
+    )
 
 
-def _place(url: httpx.URL) -> str:
-    return f"{url.host}:{url.port}" if url.port else url.host
+def _no_address() -> InvalidInput:
+    return InvalidInput("the model's name makes no address", hint="name a model of the upstream")
+
+
+def _head(
+    request: OutboundRequest, address: _Address, headers: Sequence[tuple[bytes, bytes]]
+) -> bytes:
+    """Return a request's head."""
+    lines = [b"%b %b HTTP/1.1" % (request.method.encode(), address.target)]
+    lines.append(b"host: " + address.host)
+    lines += [b"%b: %b" % header for header in headers]
+    if request.body or request.method not in _BODILESS:
+        lines.append(b"content-length: %d" % len(request.body))
+    return b"\r\n".join([*lines, b"", b""])
+
+
+def _with_own(headers: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    """Return the headers of a request with those that all have. *Raises:* InvalidInput."""
+    takes_all = () if any(name == "accept" for name, _ in headers) else (("accept", "*/*"),)
+    return [(name.encode(), _value(value)) for name, value in (*takes_all, *headers, *_OWN)]
+
+
+def _value(text: str) -> bytes:
+    """Return a header's value: a client's as it came, a setting's in UTF-8."""
+    try:
+        value = text.encode("latin-1")
+    except UnicodeEncodeError:
+        value = text.encode(errors="replace")
+    if _BREAKS.search(value):
+        raise InvalidInput("a header of the request to the model's server has a line break in it")
+    return value
 
 
 class HttpAnswer:
     """An answer whose headers have come; its body is read once."""
 
-    def __init__(self, response: httpx.Response, idle_ms: int) -> None:
-        self._response = response
+    def __init__(self, exchange: Exchange | ProxiedExchange, idle_ms: int) -> None:
+        self._exchange = exchange
         self._idle_ms = idle_ms
-        self._headers = [
-            (name, value)
-            for name, value in response.headers.multi_items()
-            if name not in _HOP_HEADERS
-        ]
+        self._headers = [one for one in exchange.headers if one[0] not in _HOP_HEADERS]
 
     @property
     def status(self) -> int:
         """Return the HTTP status."""
-        return self._response.status_code
+        return self._exchange.status
 
     @property
     def headers(self) -> Sequence[tuple[str, str]]:
@@ -190,13 +247,11 @@ class HttpAnswer:
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """Return the body as it comes; once."""
-        import httpx  # noqa: PLC0415
-
-        pieces = self._response.aiter_bytes()
+        idle_s = self._idle_ms / 1_000
         try:
             while True:
-                async with asyncio.timeout(self._idle_ms / 1_000):
-                    piece = await anext(pieces, None)
+                async with asyncio.timeout(idle_s):
+                    piece = await self._exchange.piece()
                 if piece is None:
                     return
                 yield piece
@@ -204,7 +259,7 @@ class HttpAnswer:
             raise TimedOut(
                 f"the model's server was silent for {self._idle_ms} ms", hint="try again"
             ) from error
-        except httpx.HTTPError as error:
+        except Broken as error:
             raise UpstreamFailed(
                 "the model's server broke off in the middle of its answer", hint="try again"
             ) from error
@@ -217,7 +272,7 @@ class HttpAnswer:
 
     async def close(self) -> None:
         """Give the rest up; the connection is closed when something was left."""
-        await self._response.aclose()
+        await self._exchange.end()
 
 
 @dataclass(frozen=True, slots=True)
