@@ -17,6 +17,7 @@ from remembrancer.app.export import export_scope
 from remembrancer.app.importing import import_ledger
 from remembrancer.app.items.read import get_artifact, get_item
 from remembrancer.app.items.write import quick_capture, update_item
+from remembrancer.app.memories.save import NewMemory, save_memory
 from remembrancer.app.rebuild import rebuild
 from remembrancer.app.verify import verify
 from remembrancer.core.access.keys import CreateKey
@@ -56,8 +57,7 @@ async def test_import_in_small_batches_goes_on_after_an_interruption_anywhere(
     sound = twin.sql
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("remembrancer.store.export.PAGE_ROWS", page)
-        patch.setattr("remembrancer.store.importing.PAGE_EVENTS", page)
-        patch.setattr("remembrancer.app.importing.BATCH_EVENTS", page)
+        patch.setattr("remembrancer.app.importing.PIECE_LINES", page)
         patch.setattr("remembrancer.app.importing.RECORDS_KEPT", 1)
         assert await export(bench) == lines
         twin.sql = FaultyStore(sound, Faults(crash=CrashPoint(cut, write=1 + cut % 3)))
@@ -77,14 +77,25 @@ async def test_import_interrupted_between_batches_keeps_those_and_goes_on() -> N
     lines = await export(bench)
     sound = twin.sql
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("remembrancer.app.importing.BATCH_EVENTS", 2)
+        patch.setattr("remembrancer.app.importing.PIECE_LINES", 2)
         twin.sql = FaultyStore(sound, Faults(crash=CrashPoint(4, write=3)))
         with pytest.raises(StoreUnavailable):
             await load(lines, twin)
     twin.sql = sound
-    assert await twin.rows("SELECT count(*) AS events FROM events") == [{"events": 4}]
+    assert await twin.rows("SELECT count(*) AS events FROM events") == [{"events": 5}]
     report = await import_ledger(twin.app, lambda: lines)
-    assert report["events_present"] == 4
+    assert report["events_present"] == 5
+    assert await export(twin) == lines
+    assert await twin.tables() == await bench.tables()
+
+
+async def test_import_takes_a_key_that_another_item_gave_up_in_the_same_command() -> None:
+    bench = Bench()
+    for number in range(5):
+        new = NewMemory(f"住在第{number}区 district {number}", {"fact_key": "profile:home"})
+        await save_memory(bench.app, bench.caller(), new)
+    lines = await export(bench)
+    twin = await load(lines)
     assert await export(twin) == lines
     assert await twin.tables() == await bench.tables()
 
@@ -189,7 +200,7 @@ async def test_import_that_somebody_disturbs_stops_and_goes_on_when_repeated() -
     sound = other.sql
     other.sql = Disturbed(sound)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("remembrancer.app.importing.BATCH_EVENTS", 2)
+        patch.setattr("remembrancer.app.importing.PIECE_LINES", 2)
         with pytest.raises(Conflict, match="meanwhile") as caught:
             await load(lines, other)
     assert "goes on" in str(caught.value.hint)

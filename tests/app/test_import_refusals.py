@@ -56,7 +56,7 @@ CASES: list[tuple[str, Callable[[Lines], Lines], type[RemembrancerError], str]] 
     ("other-file", lambda _: [b"hello\n"], InvalidInput, "line 1 is not JSON"),
     ("other-json", lambda _: [b'{"a":1}\n'], InvalidInput, "line 1 is not a line"),
     ("no-header", lambda lines: lines[1:], InvalidInput, "not the first line"),
-    ("newer-lines", _changed(1, schema=2), InvalidInput, "schema 2"),
+    ("newer-lines", _changed(1, schema=3), InvalidInput, "schema 3"),
     ("other-format", _changed(1, format="x"), InvalidInput, "not the first line"),
     ("two-headers", lambda lines: [lines[0], *lines], CorruptData, "line 2 .*wrong place"),
     ("truncated", lambda lines: lines[:-1], CorruptData, "without its last line"),

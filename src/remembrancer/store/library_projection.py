@@ -1,6 +1,7 @@
 """Projecting the shared streams of the library: precious quotes, glossary, digest.
 
-Each event of a shared stream changes a few entries of one record, and many are taken at once. Reading is `store.library`.
+Each event of a shared stream changes a few entries of one record, and many are taken at once.
+Reading is `store.library`.
 """
 
 from __future__ import annotations

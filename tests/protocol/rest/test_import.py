@@ -53,3 +53,28 @@ async def test_import_refuses_what_would_mix_and_what_is_cut() -> None:
     error_of(refused, status=403, code="forbidden")
     error_of(wrong, status=415, code="unsupported_media_type")
     assert [memory["title"] for memory in left["data"]] == ["我住在里斯本"]
+
+
+async def test_import_in_pieces_goes_on_where_each_answer_says() -> None:
+    async with talk() as one, talk() as other:
+        await settle(one)
+        file = await exported(one)
+        lines = file.splitlines(keepends=True)
+        answers = []
+        done, sent, cursor = 0, 1, ""
+        while not answers or answers[-1]["more"]:
+            query = f"?pieces&cursor={cursor}" if cursor else "?pieces"
+            body = b"".join(lines[done : done + sent])
+            response = await other.client.post(PATH + query, content=body, headers=LINES)
+            check_described("POST", PATH, response)
+            answers.append(response.raise_for_status().json())
+            sent = sent if answers[-1]["lines"] > done else sent * 2
+            done, cursor = answers[-1]["lines"], answers[-1]["cursor"]
+        after = await exported(other)
+        strange = await other.client.post(f"{PATH}?cursor=abc", content=file, headers=LINES)
+        empty = await other.client.post(f"{PATH}?pieces", content=b"", headers=LINES)
+    assert len(answers) > 5
+    assert (done, cursor) == (len(lines), None)
+    assert after == file
+    error_of(strange, status=400, code="invalid_input")
+    assert empty.json()["lines"] == 0

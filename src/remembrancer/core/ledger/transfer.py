@@ -1,8 +1,8 @@
 """The lines of an export: JSON Lines that hold a ledger whole, in one order and one spelling.
 
 A file is a header, the events in ledger order, artifacts with their chunks, counters of use, and
-a last line with counts and the hash of all lines before it. It holds no clock. Pure: reading
-files and checking chains is done elsewhere. Every ring may import it.
+a last line with counts and the chained hash of all lines before it. It holds no clock. Pure:
+reading files and checking events' chains is done elsewhere. Every ring may import it.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from remembrancer.core.values import JSON, canonical_json
 FORMAT: Final = "remembrancer-export"
 """What the first line names, so that no other file is taken for an export."""
 
-TRANSFER_SCHEMA: Final = 1
-"""Schema number of the lines; raised when a line's members change. Bodies have their own."""
+TRANSFER_SCHEMA: Final = 2
+"""Schema number of the lines; raised when a line's members change. Bodies have their own. In the
+first the last line had the SHA-256 of all bytes, which cannot be carried from piece to piece."""
 
 LINE_BYTES_MAX: Final = 8 * 1024 * 1024
 """Bytes of one line: a body of 2 MB whose every sign needs escaping fits twice over. Our choice."""
@@ -34,6 +35,9 @@ _MAYBE_NUMBER: Final = (int, type(None))
 _ORDER: Final[Mapping[str, int]] = MappingProxyType(
     {"header": 0, "event": 1, "artifact": 2, "chunk": 2, "use": 3, "key_use": 4, "end": 5}
 )
+
+MORE: Final = "more"
+"""The kind of the line behind a piece of an export that goes on."""
 
 KINDS: Final = tuple(_ORDER)
 """Every kind of line, in the order in which they may come."""
@@ -83,9 +87,13 @@ _MEMBERS: Final[Mapping[str, Mapping[str, tuple[type, ...]]]] = MappingProxyType
             "last_seen_at": _MAYBE_NUMBER,
         },
         "key_use": {"namespace": _TEXT, "key_id": _TEXT, "last_used_at": _NUMBER},
-        "end": {"counts": (dict,), "sha256": _TEXT},
+        "end": {"counts": (dict,), "chain": _TEXT},
+        # Stands behind a piece that is not the last one, and is no part of the file.
+        "more": {"cursor": _TEXT},
     }
 )
+_FIRST_END: Final = {"counts": (dict,), "sha256": _TEXT}
+"""Members of the last line of a file of the first schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +118,21 @@ def members_of(kind: str) -> tuple[str, ...]:
 
 
 def rank_of(kind: str) -> int:
-    """Return a kind's place in a file: no line comes after one of a higher rank."""
-    return _ORDER[kind]
+    """Return a kind's place in a file: no line comes after one of a higher rank.
+
+    *Shape:* -1 for one that is no part of a file.
+    """
+    return _ORDER.get(kind, -1)
 
 
 def encode_line(kind: str, members: Mapping[str, object]) -> bytes:
     """Return the one spelling of a line, in UTF-8 with its line feed."""
     return canonical_json({"line": kind, **members}).encode() + b"\n"
+
+
+def more_line(cursor: str) -> bytes:
+    """Return the line behind a piece of an export that goes on at a cursor."""
+    return encode_line(MORE, {"cursor": cursor})
 
 
 def header_line(namespace: str | None, *, with_keys: bool) -> bytes:
@@ -149,7 +165,7 @@ def parse_line(raw: bytes, number: int) -> Line:
     kind = held.pop("line")
     if number == 1:
         _check_header(kind, held)
-    members = _MEMBERS.get(kind)
+    members = _FIRST_END if kind == "end" and "sha256" in held else _MEMBERS.get(kind)
     if members is None:
         raise _strange(number, f"is of an unknown kind {kind[:40]!r}")
     if held.keys() != members.keys():
@@ -180,31 +196,37 @@ def _strange(number: int, what: str) -> InvalidInput | CorruptData:
     return CorruptData(f"line {number} {what}", hint="the file is not as it was written")
 
 
-class Tally:
-    """Counts and hashes lines as they pass, so that the last one can be written or checked."""
+_START: Final = "0" * 64
 
-    def __init__(self) -> None:
+
+class Tally:
+    """Counts and chains lines as they pass, so that the last one can be written or checked.
+
+    *Shape:* one that goes on takes the counts and the chain of the lines before it; of a file of
+    the first schema it can check the counts alone then.
+    """
+
+    def __init__(self, counts: Mapping[str, int] | None = None, chain: str = _START) -> None:
         self._hash = hashlib.sha256()
-        self.counts: Counter[str] = Counter()
+        self._chain = bytes.fromhex(chain)
+        self._is_whole = counts is None
+        self.counts: Counter[str] = Counter(counts)
         self.is_ended = False
 
     def add(self, kind: str, raw: bytes) -> None:
         """Count a line that stands before the last."""
         self._hash.update(raw)
+        self._chain = hashlib.sha256(self._chain + raw).digest()
         self.counts[kind] += 1
 
     @property
-    def sha256(self) -> str:
-        """The hash of all lines so far, as hexadecimal text."""
-        return self._hash.hexdigest()
+    def chain(self) -> str:
+        """SHA-256 over the chain before and the line, line by line, as hexadecimal text."""
+        return self._chain.hex()
 
     def members(self) -> dict[str, JSON]:
         """Return the members of the last line."""
-        counted = [kind for kind in KINDS if kind not in ("header", "end")]
-        return {
-            "counts": {f"{kind}s": self.counts[kind] for kind in counted},
-            "sha256": self.sha256,
-        }
+        return {"counts": self._counted(), "chain": self.chain}
 
     def end_line(self) -> bytes:
         """Return the last line of a file."""
@@ -213,7 +235,11 @@ class Tally:
     def take_end(self, line: Line, number: int) -> None:
         """Check the last line against what passed. *Raises:* CorruptData."""
         self.is_ended = True
-        if dict(line.members) != self.members():
+        expected = self.members()
+        if "sha256" in line.members:
+            sha256 = self._hash.hexdigest() if self._is_whole else line.members["sha256"]
+            expected = {"counts": self._counted(), "sha256": sha256}
+        if dict(line.members) != expected:
             raise CorruptData(
                 f"line {number} does not confirm the lines before it",
                 hint="the file is not as it was written; export again",
@@ -226,3 +252,7 @@ class Tally:
                 f"the file ends after line {number}, without its last line",
                 hint="the file is not whole; export again",
             )
+
+    def _counted(self) -> dict[str, JSON]:
+        counted = [kind for kind in KINDS if kind not in ("header", "end")]
+        return {f"{kind}s": self.counts[kind] for kind in counted}

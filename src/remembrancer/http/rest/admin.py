@@ -7,8 +7,12 @@ from typing import Final
 
 from pydantic import Field
 
-from remembrancer.app import importing, rebuild, verify
+from remembrancer.app import rebuild, verify
+from remembrancer.app.import_standing import decode_standing, encode_standing
+from remembrancer.app.importing import Asked, import_lines, report_of
+from remembrancer.app.inspection import Inspection
 from remembrancer.core.errors import CorruptData, InvalidInput
+from remembrancer.core.values import JSON
 from remembrancer.http.answers import Answer
 from remembrancer.http.calls import Call
 from remembrancer.http.parsing import Flag, Query, Shape
@@ -61,12 +65,20 @@ class RebuildAnswer(Shape):
 class Importing(Query):
     """How to import."""
 
+    pieces: Flag = Field(False, description="The body is a part of the file: its next lines.")
+    cursor: str | None = Field(
+        None, description="Of the answer before; the body begins with the line behind its `lines`."
+    )
     dry_run: Flag = Field(False, description="Only check the file and tell what is new.")
     all_namespaces: Flag = Field(False, description="The file may hold others than the caller's.")
 
 
 class ImportAnswer(Shape):
-    """What was imported, or would be; `events_present` were there already."""
+    """What was imported so far, or would be; `events_present` were there already.
+
+    `lines` of the file are done. With `more` the next ones are to be sent, with `cursor`; when
+    `lines` has not grown, more of them at once.
+    """
 
     namespaces: list[str]
     events: int
@@ -75,21 +87,29 @@ class ImportAnswer(Shape):
     uses: int
     positions_kept: bool
     dry_run: bool
+    lines: int
+    more: bool
+    cursor: str | None
 
 
 async def _import(call: Call[Importing, None]) -> Answer:
-    namespace = None if call.query.all_namespaces else call.caller.namespace
+    query = call.query
+    asked = Asked(None if query.all_namespaces else call.caller.namespace, query.dry_run)
+    raws = io.BytesIO(call.raw).readlines()
     try:
-        report = await importing.import_ledger(
-            call.app,
-            lambda: io.BytesIO(call.raw),
-            namespace=namespace,
-            dry_run=call.query.dry_run,
-        )
+        if not query.pieces and query.cursor is None:
+            for _ in Inspection().lines(raws):
+                pass  # a whole file is checked whole before anything is written
+        done = await import_lines(call.app, raws, decode_standing(query.cursor), asked)
     except CorruptData as error:
         # What is not as it was written is what was sent, not what is stored here.
         raise InvalidInput(error.message, hint=error.hint) from error
-    return Answer(report)
+    more: dict[str, JSON] = {
+        "lines": done.standing.checked.number,
+        "more": not done.is_ended,
+        "cursor": None if done.is_ended else encode_standing(done.standing),
+    }
+    return Answer({**report_of(done.standing, asked), **more})
 
 
 async def _verify(call: Call[None, Verifying]) -> Answer:
@@ -131,8 +151,10 @@ ROUTES: Final = (
         name="import",
         area="admin",
         summary="Read what an export wrote into an empty namespace, or go on with it",
-        description="The whole file is checked before anything is written. A file larger than "
-        "BODY_BYTES_MAX is imported on the server's own machine, by `remembrancer import`.",
+        description="A file that is sent whole is checked whole before anything is written; of one "
+        "sent in pieces, and `remembrancer import` does that, each piece is. On Cloudflare a "
+        "request takes what it may, and `more` says that the rest is to be sent. Repeated from "
+        "the beginning, an import finds what is there and goes on behind it.",
         scope="admin",
         query=Importing,
         raw_body=(MEDIA_TYPE,),
