@@ -126,6 +126,19 @@ def _fields(text: str) -> dict[str, Any]:
             {"title": "x", "due": "tomorrow", "priority": 2},
             id="due_then_bangs",
         ),
+        pytest.param(
+            "x due:tomorrow 3pm !High +home",
+            {"title": "x", "due": "tomorrow 3pm", "priority": 3, "project": "home"},
+            id="due_then_priority",
+        ),
+        pytest.param(
+            "写周报 due:明天下午三点 ！高",
+            {"title": "写周报", "due": "明天下午三点", "priority": 3},
+            id="chinese_due_then_priority",
+        ),
+        pytest.param(
+            "x due:friday !highest", {"title": "x", "due": "friday !highest"}, id="due_then_word"
+        ),
         pytest.param("x !", {"title": "x", "priority": 1}, id="one_bang"),
         pytest.param("x !!!", {"title": "x", "priority": 3}, id="three_bangs"),
         pytest.param("x !!!!", {"title": "x !!!!"}, id="four_bangs"),

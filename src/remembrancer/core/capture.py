@@ -37,11 +37,12 @@ _MARKER: Final = re.compile(
     re.IGNORECASE,
 )
 _DUE_QUOTED: Final = re.compile(r'[ \t]*(?:"([^"\n]*)"|“([^”\n]*)”|「([^」\n]*)」)')
-_DUE_END: Final = re.compile(
-    rf"[\n。；]|(?<=[\s:{CJK_SIGNS}])(?=[#＃+＋@＠][^\W\d_])|(?<=\s)(?=[!！]{{1,3}}(?:\s|$))"
-)
 _BANG: Final = re.compile(
     r"[!！](?:(low|低)|(medium|中)|(high|高)|([!！]{0,2}))(?=\s|$)", re.IGNORECASE
+)
+_DUE_END: Final = re.compile(
+    rf"[\n。；]|(?<=[\s:{CJK_SIGNS}])(?=[#＃+＋@＠][^\W\d_])|(?<=\s)(?={_BANG.pattern})",
+    re.IGNORECASE,
 )
 _SEPARATORS: Final = "，、；,;"
 _LIST_END: Final = "。！？.!?"
