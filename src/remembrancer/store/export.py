@@ -28,18 +28,19 @@ class Scope:
     with_keys: bool = True
 
 
-async def events_page(sql: SqlStore, scope: Scope, after: int) -> list[Row]:
-    """Return the next events after a position, in ledger order; empty at the end.
+async def events_page(sql: SqlStore, scope: Scope, *, after: int, until: int) -> list[Row]:
+    """Return the next events after a position, up to another, in ledger order; empty at the end.
 
     *Shape:* rows with the members of an event line. *Promise:* one round trip; at most
     `PAGE_ROWS` rows, and one body beyond `PAGE_CHARS`.
     """
     columns = ", ".join(members_of("event"))
     # The plus keeps SQLite on the order of positions instead of sorting the whole namespace.
-    where = "position > ?1" + (" AND +namespace = ?2" if scope.namespace is not None else "")
+    where = "position > ?1 AND position <= ?2"
+    where += " AND +namespace = ?3" if scope.namespace is not None else ""
     if not scope.with_keys:
         where += " AND substr(stream, 1, 4) <> 'key/'"
-    params: tuple[SqlValue, ...] = (after,)
+    params: tuple[SqlValue, ...] = (after, until)
     if scope.namespace is not None:
         params += (scope.namespace,)
     statement = Statement(
