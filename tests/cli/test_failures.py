@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import os
+import shlex
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -142,6 +146,47 @@ def test_broken_pipe_is_quiet(tmp_path: Path) -> None:
             env={**os.environ, "REMEMBRANCER_DATA": str(tmp_path)},
         )
     assert done.stderr == ""
+
+
+def test_terminal_without_a_sign_shows_another_and_what_was_asked_is_done(tmp_path: Path) -> None:
+    ascii_only = {"PYTHONIOENCODING": "ascii"}
+    shown = _spawn("remember", "拿铁 café", data=tmp_path, **ascii_only)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout.startswith("created: ?? caf?")
+    listed = _spawn("search", "拿铁", "--json", data=tmp_path, **ascii_only)
+    assert json.loads(listed.stdout)["matches"][0]["item"]["title"] == "拿铁 café"
+    wrong = _spawn("tasks", "show", "没有", "--json", data=tmp_path, **ascii_only)
+    assert "没有" in json.loads(wrong.stderr)["error"]["message"]
+
+
+class _FullDisk(io.TextIOWrapper):
+    """A file on a disk that takes nothing any more."""
+
+    def write(self, text: str, /) -> int:
+        if text:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return 0
+
+
+@pytest.mark.parametrize("arguments", [("tasks",), ("tasks", "--json")])
+def test_output_that_cannot_be_written_is_told_in_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    with (tmp_path / "out").open("wb") as file, _FullDisk(file) as output:
+        with redirect_stdout(output):
+            code = main.run([*arguments, "--data", str(tmp_path)])
+        # What is left of it goes nowhere, and so cannot fail again.
+        os.write(output.fileno(), b"lost")
+    assert code == CODES["store_unavailable"].exit
+    assert "the output cannot be written: No space left on device" in capsys.readouterr().err
+    assert (tmp_path / "out").read_bytes() == b""
+
+
+def test_closed_streams_take_everything(tmp_path: Path) -> None:
+    line = f"exec {shlex.quote(sys.executable)} -c {shlex.quote(_START)} remember 牛奶 <&- >&- 2>&-"
+    environ = {**os.environ, "REMEMBRANCER_DATA": str(tmp_path)}
+    assert subprocess.run(["sh", "-c", line], env=environ, timeout=60, check=False).returncode == 0
+    assert "牛奶" in _spawn("search", "牛奶", data=tmp_path).stdout
 
 
 def test_process_prints_chinese_and_json_and_ends_with_the_code(tmp_path: Path) -> None:

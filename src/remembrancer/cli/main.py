@@ -5,6 +5,7 @@ Commands import what they need when they run, so that `--help` answers at once.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -25,7 +26,7 @@ from remembrancer.cli.keys import keys
 from remembrancer.cli.ledger import rebuild, verify
 from remembrancer.cli.mcp import mcp
 from remembrancer.cli.memories import remember, search
-from remembrancer.cli.output import print_error
+from remembrancer.cli.output import print_error, ready_streams
 from remembrancer.cli.place import placed
 from remembrancer.cli.projects import projects
 from remembrancer.cli.recall import recall
@@ -33,11 +34,14 @@ from remembrancer.cli.serve import serve
 from remembrancer.cli.tasks import tasks
 from remembrancer.cli.topics import topics
 from remembrancer.cli.transfer import backup, export, import_, restore
-from remembrancer.core.errors import CODES, InvalidInput, RemembrancerError
+from remembrancer.core.errors import CODES, InvalidInput, RemembrancerError, StoreUnavailable
 from remembrancer.core.product import NAME, VERSION
 
 INTERRUPTED: Final = 130
 """Exit code after Ctrl+C. Source: the shells' custom, 128 and the signal's number."""
+
+FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+"""What writing to a file meets when its disk or device takes no more."""
 
 FRAMES_SHOWN: Final = 8
 """Innermost frames of a defect that are shown. Our choice."""
@@ -110,6 +114,7 @@ RootGroup.order = [_name(each) for each in _COMMANDS]
 
 def main() -> None:
     """Run the program with the process's arguments and end the process."""
+    ready_streams()
     sys.exit(run(sys.argv[1:]))
 
 
@@ -131,11 +136,17 @@ def run(arguments: Sequence[str]) -> int:
     except typer.Abort:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader has gone. What is still buffered must not fail again at the very end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()  # the reader has gone
         return 0
     except Exception as error:
         # The outermost loop of the command line: whatever a command got wrong ends here.
+        if isinstance(error, OSError) and error.errno in FULL and error.filename is None:
+            _drop_output()
+            full = StoreUnavailable(
+                f"the output cannot be written: {error.strerror}", hint="what was asked is done"
+            )
+            print_error(full, as_json=as_json)
+            return CODES[full.code].exit
         _tell_defect(error)
         print_error(
             RemembrancerError(
@@ -145,6 +156,11 @@ def run(arguments: Sequence[str]) -> int:
         )
         return CODES["internal_error"].exit
     return code
+
+
+def _drop_output() -> None:
+    """Let what is still buffered go nowhere, so that it does not fail again at the very end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @cache

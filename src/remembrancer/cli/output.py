@@ -6,7 +6,10 @@ and NO_COLOR. What the lines say is the commands' business.
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -33,9 +36,29 @@ class Column:
     right: bool = False
 
 
+def ready_streams() -> None:
+    """Make the standard streams take any text, so that no command fails at telling what it did.
+
+    A sign that the terminal has no bytes for is shown as `?`; a stream that is closed takes all.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        stream = vars(sys)[name]
+        if stream is None:
+            # In its old place, which the next file that is opened would take otherwise.
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, os.fdopen(nowhere, "w" if number else "r", encoding="utf-8"))
+        elif number and isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
 def print_json(value: object) -> None:
-    """Print one JSON line."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
+    """Print one JSON line; with escapes where the stream cannot hold every sign."""
+    sys.stdout.write(_json_line(value, sys.stdout.encoding))
+
+
+def _json_line(value: object, encoding: str | None) -> str:
+    is_ascii = codecs.lookup(encoding or "utf-8").name != "utf-8"
+    return json.dumps(value, ensure_ascii=is_ascii, separators=(",", ":")) + "\n"
 
 
 def console(*, is_error: bool = False) -> Console:
@@ -99,7 +122,7 @@ def print_error(error: RemembrancerError, *, as_json: bool) -> None:
         shown = {"code": error.code, "message": error.message, "hint": error.hint}
         if error.field is not None:
             shown["field"] = error.field
-        sys.stderr.write(json.dumps({"error": shown}, ensure_ascii=False) + "\n")
+        sys.stderr.write(_json_line({"error": shown}, sys.stderr.encoding))
         return
     out = console(is_error=True)
     out.print(f"error: {visible(error.message)}", style="bold red", soft_wrap=True)
