@@ -5,7 +5,6 @@ What makes a bundle of the rows is `core.context`; nothing is written here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from remembrancer.core.context import levels
@@ -14,6 +13,8 @@ from remembrancer.core.text.slugs import slugify
 from remembrancer.core.topics.decide import PROFILE_SLUG
 from remembrancer.ports.sql import Row, Statement
 from remembrancer.store.items import ITEM_COLUMNS
+from remembrancer.store.marks import Marks
+from remembrancer.store.owner_names import called_sql
 
 _CURRENT: Final = "state IN ('active', 'dormant', 'stale')"
 _ORDER: Final = "startup_priority DESC, pinned DESC, priority DESC, updated_at DESC, id"
@@ -40,29 +41,26 @@ def versions_statement(namespace: Namespace, scope: str) -> Statement:
     return Statement(f"SELECT {_version('?2')} + {_version(_NAMES)} AS version", (namespace, scope))
 
 
-def owner_version_statement(namespace: Namespace, area: str, slugs: Sequence[str]) -> Statement:
-    """Return the statement that reads the version of a project's or topic's bundle by slug.
+def owner_version_statement(namespace: Namespace, area: str, name: str) -> Statement:
+    """Return the statement that reads the version of a project's or topic's bundle.
 
-    The first candidate that there is wins; a list and an order would cost D1 three rows more.
+    The slug wins over the name; a list and an order would cost D1 three rows more.
 
-    *Shape:* `slugs` has one or two candidates; no row when there is no such project or topic.
+    *Shape:* `name` a slug or a name; no row when there is no such project or topic. *Raises:*
+    InvalidInput (no letter or digit).
     """
     assert area in ("project", "topic")
-    first, second = slugs[0], slugs[-1]
+    marks = Marks(namespace)
+    first, second = marks.add(name), marks.add(slugify(name))
     scope = f"'{area}/' || o.id"
+    columns = f"o.id, o.slug, {_version(scope)} + {_version(_NAMES)} AS version"
+    present = f"SELECT {columns} FROM {area}s AS o WHERE o.namespace = ?1 AND o.state = 'active'"
     return Statement(
-        f"SELECT o.id, o.slug, {_version(scope)} + {_version(_NAMES)} AS version"
-        f" FROM {area}s AS o WHERE o.namespace = ?1 AND o.state = 'active' AND o.slug = ?2"
-        f" UNION ALL SELECT o.id, o.slug, {_version(scope)} + {_version(_NAMES)} AS version"
-        f" FROM {area}s AS o WHERE o.namespace = ?1 AND o.state = 'active' AND o.slug = ?3"
-        " AND ?3 <> ?2 LIMIT 1",
-        (namespace, first, second),
+        f"{present} AND o.slug = {first} UNION ALL {present} AND o.slug = {second}"
+        f" AND {second} <> {first} UNION ALL {called_sql(marks, f'{area}s', [name], columns)}"
+        " LIMIT 1",
+        marks.values,
     )
-
-
-def slug_candidates(name: str) -> list[str]:
-    """Return the slugs that a slug or name may mean."""
-    return [name, slugify(name)]
 
 
 def goals_statement(namespace: Namespace, now_ms: int) -> Statement:

@@ -21,6 +21,7 @@ from remembrancer.ports.sql import Row, Statement
 from remembrancer.store.item_filters import owner_slugs
 from remembrancer.store.items import COLUMNS, item_of
 from remembrancer.store.marks import Marks
+from remembrancer.store.owner_names import called_sql
 
 Where = Literal["newest", "anywhere"]
 """Without a named project: that of the newest objective, or every task whatever its project."""
@@ -84,9 +85,13 @@ class _Focus:
         select = "SELECT id, active_objective_id AS objective_id FROM projects"
         if project is not None:
             slugs = self.marks.many(owner_slugs(project))
+            called = called_sql(
+                self.marks, "projects", [project], "o.id, o.active_objective_id AS objective_id"
+            )
             chosen = (
                 f"{select} INDEXED BY projects_slug"
                 f" WHERE namespace = ?1 AND state = 'active' AND slug IN {slugs}"
+                f" UNION ALL {called}"
             )
         elif where == "newest":
             chosen = (

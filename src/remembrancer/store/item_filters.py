@@ -22,6 +22,7 @@ from remembrancer.core.text.slugs import slugify, tag_key
 from remembrancer.core.text.stopwords import is_stop_word
 from remembrancer.core.values import DAY_MS, canonical_json
 from remembrancer.store.marks import Marks
+from remembrancer.store.owner_names import called_sql
 
 OVERLAPPING_EVENTS: Final = 64
 """Events before a position that may be younger than it: writers that overlap. Our choice."""
@@ -107,14 +108,18 @@ def text_match(terms: Sequence[str]) -> str:
 
 
 def owners_sql(asked: Asked, area: str, names: Sequence[str], marks: Marks) -> str:
-    """Return the select of the ids and slugs of the projects or topics that the query names."""
+    """Return the select of id, slug and name of the projects or topics that the query names.
+
+    *Shape:* by slug, else by the name of now: a slug stays what it was, a name is what people say.
+    """
     slugs = dict.fromkeys(slug for name in names for slug in owner_slugs(name))
     table = f"{area}_versions" if asked.is_past else f"{area}s"
     valid = f" AND {valid_sql('o')}" if asked.is_past else ""
-    return (
-        f"SELECT o.id, o.slug FROM {table} AS o WHERE o.namespace = ?1 AND o.state = 'active'"
-        f" AND o.slug IN {marks.many(list(slugs))}{valid}"
+    by_slug = (
+        f"SELECT o.id, o.slug, o.name FROM {table} AS o WHERE o.namespace = ?1"
+        f" AND o.state = 'active' AND o.slug IN {marks.many(list(slugs))}{valid}"
     )
+    return f"{by_slug} UNION ALL {called_sql(marks, f'{area}s', names, 'o.id, o.slug, o.name')}"
 
 
 def owner_slugs(name: str) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from remembrancer.core.items.query import (
     shows_state,
 )
 from remembrancer.core.moments import PastMoment
+from remembrancer.core.text.fold import fold
 from remembrancer.ports.sql import Row, Statement
 from remembrancer.store.item_filters import (
     CURRENT,
@@ -216,5 +217,13 @@ def owners_statement(asked: Asked, area: str, names: Sequence[str]) -> Statement
 
 def unknown_owner(names: Sequence[str], rows: Sequence[Row]) -> str | None:
     """Return the first name that no row of `owners_statement` answers; None when all are there."""
-    present = {str(row["slug"]) for row in rows}
-    return next((name for name in names if present.isdisjoint(owner_slugs(name))), None)
+    slugs = {str(row["slug"]) for row in rows}
+    called = {fold(str(row["name"])) for row in rows}
+    return next(
+        (
+            name
+            for name in names
+            if slugs.isdisjoint(owner_slugs(name)) and fold(name) not in called
+        ),
+        None,
+    )

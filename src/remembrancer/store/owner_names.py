@@ -7,10 +7,12 @@ not those that there might be. What is found is compared by `app.owners`.
 from __future__ import annotations
 
 import string
+from collections.abc import Sequence
 from typing import Final
 
 from remembrancer.core.projects.decide import spellings
-from remembrancer.core.text.slugs import slug_ranges
+from remembrancer.core.text.slugs import slug_ranges, slugify
+from remembrancer.ports.sql import SqlValue
 from remembrancer.store.marks import Marks
 
 _LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
@@ -33,12 +35,35 @@ def meant_sql(
     ]
     if slug is not None and not any(first <= slug < end for first, end in ranges):
         parts.append(f"{present} AND n.slug = {marks.add(slug)}")
-    # The index compares Latin letters without regard to case: one spelling of them is enough.
-    forms = spellings(name if name is not None else slug)
-    names = {form.translate(_LOWER): form for form in forms}
+    forms = name_forms(name if name is not None else slug)
     parts.append(
-        f"SELECT {columns} FROM {marks.many([*names.values()])} AS j CROSS JOIN {source} AS n"
+        f"SELECT {columns} FROM {marks.many(forms)} AS j CROSS JOIN {source} AS n"
         f"{by_name} ON n.namespace = ?1 AND n.name = j.value COLLATE NOCASE"
         " AND n.state = 'active'"
     )
     return " UNION ALL ".join(parts)
+
+
+def name_forms(name: str | None) -> list[str]:
+    """Return the spellings of a name that the index of names is asked for.
+
+    It compares Latin letters without regard to case: one spelling of them is enough.
+    """
+    return [*{form.translate(_LOWER): form for form in spellings(name)}.values()]
+
+
+def called_sql(marks: Marks, table: str, names: Sequence[str], columns: str) -> str:
+    """Return the select of `columns` of the projects or topics that are called so, as `o`, where
+    none has the word for its slug.
+
+    *Shape:* `table` projects or topics, whose names have an index; `names` with a letter or digit.
+    """
+    rows: list[list[SqlValue]] = [
+        [form, name, slugify(name)] for name in names for form in name_forms(name)
+    ]
+    return (
+        f"SELECT {columns} FROM {marks.rows(rows)} AS j CROSS JOIN {table} AS o"
+        f" INDEXED BY {table}_name ON o.namespace = ?1 AND o.name = j.column1 COLLATE NOCASE"
+        f" AND o.state = 'active' WHERE NOT EXISTS (SELECT 1 FROM {table} AS s"
+        " WHERE s.namespace = ?1 AND s.state = 'active' AND s.slug IN (j.column2, j.column3))"
+    )

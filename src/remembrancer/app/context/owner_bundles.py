@@ -56,9 +56,7 @@ async def topic_bundle(app: App, caller: Caller, request: ContextRequest) -> Bun
         Level(
             scope=topic_scope(name),
             versions=[
-                store.owner_version_statement(
-                    caller.namespace, "topic", store.slug_candidates(name)
-                ),
+                store.owner_version_statement(caller.namespace, "topic", name),
                 store.tag_count_statement(caller.namespace, tag),
                 store.versions_statement(caller.namespace, "startup"),
             ],
@@ -151,9 +149,7 @@ async def project_bundle(app: App, caller: Caller, request: ContextRequest) -> B
         Level(
             scope=project_scope(name),
             versions=[
-                store.owner_version_statement(
-                    caller.namespace, "project", store.slug_candidates(name)
-                )
+                store.owner_version_statement(caller.namespace, "project", name),
             ],
             scoped=scoped,
             build=build,
