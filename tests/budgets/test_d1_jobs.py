@@ -18,6 +18,7 @@ from remembrancer.app.jobs.schedule import namespaces
 from remembrancer.app.verify import verify
 from remembrancer.core.errors import Conflict
 from remembrancer.core.jobs.cursor import Cursor
+from remembrancer.store import job_cursors
 from remembrancer.store import jobs as store
 from remembrancer.store.jobs import Lease
 from remembrancer.testing.queue import RecordingQueue
@@ -40,7 +41,10 @@ async def test_frame_on_d1_does_the_work_once(d1_store: D1BridgeStore) -> None:
     bench.runtime.advance(LEASE_MS)
     assert (await run(bench.app, copying_job(Copying()), NAMESPACE))["status"] == "done"
     assert await copies(bench) == await message_ids(bench)
-    for refused in (store.guard_statements(other), [store.cursor_statement(other, "x", Cursor(1))]):
+    for refused in (
+        store.guard_statements(other),
+        [job_cursors.cursor_statement(other, "x", Cursor(1))],
+    ):
         with pytest.raises(Conflict):
             await d1_store.write(refused)
     assert await namespaces(bench.app) == [NAMESPACE]

@@ -13,6 +13,7 @@ from typing import Final
 from remembrancer.core.ids import Namespace
 from remembrancer.core.values import HOUR_MS, canonical_json
 from remembrancer.ports.sql import Row, Statement
+from remembrancer.store.messages import STORED_AT
 
 GIVEN_WITHIN_MS: Final = HOUR_MS
 """Milliseconds after a recall in which its block is kept: the answer's stream may be long. Our
@@ -198,7 +199,8 @@ def messages_statement(
     return Statement(
         "INSERT INTO messages (namespace, id, conversation_id, role, content, source, client_hash,"
         " created_at, model, is_partial, artifact_ids) SELECT ?1, j.value ->> 0, ?3,"
-        " j.value ->> 1, j.value ->> 2, ?4, j.value ->> 3, ?5, j.value ->> 4, j.value ->> 5,"
+        f" j.value ->> 1, j.value ->> 2, ?4, j.value ->> 3, {STORED_AT}, j.value ->> 4,"
+        " j.value ->> 5,"
         " j.value -> 6 FROM json_each(?2) AS j WHERE true"
         " ON CONFLICT (namespace, client_hash) DO UPDATE SET content = excluded.content,"
         " model = excluded.model, is_partial = excluded.is_partial"

@@ -119,9 +119,10 @@ def view_of(row: Row) -> dict[str, JSON]:
 def outlook_statement(namespace: Namespace, cursor: str) -> Statement:
     """Return the one statement that reads what a dream begins with.
 
-    *Shape:* rows of three sorts: `setting` as `store.items.settings_of` takes them, `cursor` as
-    `store.jobs.cursors_of` (those whose names begin so), and `message`, whose `at_ms` is the time
-    of the first message from that cursor on, or null.
+    *Shape:* rows of four sorts: `setting` as `store.items.settings_of` takes them, `cursor` as
+    `store.job_cursors.cursors_of` (those whose names begin so), `message`, whose `at_ms` is the
+    time of the first message from that cursor on, or null, and `refused` as
+    `store.skips.standing_of` takes it.
     """
     return Statement(
         "SELECT 'setting' AS sort, name, value, NULL AS at_ms, NULL AS id FROM settings"
@@ -129,7 +130,9 @@ def outlook_statement(namespace: Namespace, cursor: str) -> Statement:
         " WHERE namespace = ?1 AND name >= ?2 AND name < ?2 || char(1114111)"
         " UNION ALL SELECT 'message', NULL, NULL, (SELECT min(created_at) FROM messages"
         " WHERE namespace = ?1 AND created_at >= coalesce((SELECT c.at_ms FROM job_cursors AS c"
-        " WHERE c.namespace = ?1 AND c.name = ?2), 0)), NULL",
+        " WHERE c.namespace = ?1 AND c.name = ?2), 0)), NULL"
+        " UNION ALL SELECT 'refused', job, json_array(attempts, size), until_at, until_id"
+        " FROM refused_batches WHERE namespace = ?1 AND job = ?2",
         (namespace, cursor),
     )
 

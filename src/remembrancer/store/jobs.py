@@ -6,12 +6,12 @@ holds a run's effects checks it again, so that a run which lost its lease writes
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.core.ids import Namespace
-from remembrancer.core.jobs.cursor import Cursor
 from remembrancer.core.limits import COUNT_MAX
 from remembrancer.core.values import JSON, canonical_json
 from remembrancer.ports.sql import Row, SqlValue, Statement
@@ -21,8 +21,9 @@ from remembrancer.ports.sql import Row, SqlValue, Statement
 class JobState:
     """Where a job of a namespace stands.
 
-    *Shape:* `owner` is the run that holds the lease until `lease_until`; `attempts` failures in a
-    row since `failing_since`; `next_at` the earliest moment of the next try. *Units:* ms, UTC.
+    *Shape:* `owner` is who holds the lease until `lease_until`, of the run `holding_run`;
+    `attempts` failures in a row since `failing_since`; `next_at` the earliest moment of the next
+    try. *Units:* ms, UTC.
     """
 
     job: str
@@ -37,14 +38,34 @@ class JobState:
     last_started_at: int | None = None
     last_success_at: int | None = None
 
+    @property
+    def holding_run(self) -> str | None:
+        """The run of whoever holds the lease."""
+        return None if self.owner is None else self.owner.partition("/")[0]
+
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """What a run claims: a job of a namespace, for itself, until a moment."""
+    """What a run claims: a job of a namespace, for itself, until a moment.
+
+    *Shape:* `holder` is who of the run: a run that goes on has a name of its own each time, so that
+    two that were told to go on with it do not take each other for themselves.
+    """
 
     namespace: Namespace
     job: str
     run_id: str
+    holder: str = ""
+
+    @property
+    def owner(self) -> str:
+        """What stands in the lease's row: the run, and who of it when there may be two."""
+        return f"{self.run_id}/{self.holder}" if self.holder else self.run_id
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The first values of every statement that asks whether it is held."""
+        return self.namespace, self.job, self.owner
 
 
 _STATE: Final = (
@@ -55,7 +76,8 @@ _RUN: Final = (
     "r.id, r.job, r.started_by, r.status, r.started_at, r.finished_at, r.attempt, r.done, r.total,"
     " r.counts, r.error, r.undone_at"
 )
-_HELD: Final = "(SELECT 1 FROM job_states WHERE namespace = ?1 AND job = ?2 AND owner = ?3)"
+HELD: Final = "(SELECT 1 FROM job_states WHERE namespace = ?1 AND job = ?2 AND owner = ?3)"
+"""Of a statement whose first values are a lease's: one row when and only when it is held."""
 
 
 def states_statement(namespace: Namespace, job: str | None = None) -> Statement:
@@ -90,33 +112,35 @@ def _state(row: Row) -> JobState:
 def take_statements(
     lease: Lease, *, started_by: str, attempt: int, now_ms: int, until_ms: int
 ) -> list[Statement]:
-    """Return the batch that takes a lease and begins its run, unless another holds it.
+    """Return the batch that takes a lease and begins its run, or goes on with it, unless another
+    holds it.
 
     *Shape:* the first outcome has a row when and only when the lease is ours. *Promise:* safe to
     be delivered twice; the run that held an expired lease is marked lost.
     """
-    key = (lease.namespace, lease.job, lease.run_id)
+    key = lease.key
     return [
         Statement(
             "INSERT INTO job_states (namespace, job, owner, lease_until, attempts, last_run_id,"
-            " last_started_at) VALUES (?1, ?2, ?3, ?5, 0, ?3, ?4)"
+            " last_started_at) VALUES (?1, ?2, ?3, ?5, 0, ?6, ?4)"
             " ON CONFLICT (namespace, job) DO UPDATE SET owner = excluded.owner,"
             " lease_until = excluded.lease_until,"
             " last_run_id = excluded.last_run_id, last_started_at = excluded.last_started_at"
             " WHERE job_states.owner IS NULL OR job_states.owner = excluded.owner"
             " OR job_states.lease_until <= ?4 RETURNING owner",
-            (*key, now_ms, until_ms),
+            (*key, now_ms, until_ms, lease.run_id),
         ),
         Statement(
             "UPDATE job_runs SET status = 'lost', finished_at = ?4 WHERE namespace = ?1"
-            f" AND job = ?2 AND status = 'running' AND id <> ?3 AND EXISTS {_HELD}",
-            (*key, now_ms),
+            f" AND job = ?2 AND status = 'running' AND id <> ?5 AND EXISTS {HELD}",
+            (*key, now_ms, lease.run_id),
         ),
         Statement(
-            "INSERT OR IGNORE INTO job_runs (namespace, id, job, started_by, status, started_at,"
-            " attempt, counts) SELECT ?1, ?3, ?2, ?4, 'running', ?5, ?6, '{}'"
-            f" WHERE EXISTS {_HELD}",
-            (*key, started_by, now_ms, attempt),
+            "INSERT INTO job_runs (namespace, id, job, started_by, status, started_at,"
+            " attempt, counts) SELECT ?1, ?7, ?2, ?4, 'running', ?5, ?6, '{}'"
+            f" WHERE EXISTS {HELD} ON CONFLICT (namespace, id) DO UPDATE SET"
+            " status = excluded.status, finished_at = NULL, error = NULL",
+            (*key, started_by, now_ms, attempt, lease.run_id),
         ),
     ]
 
@@ -132,7 +156,7 @@ def renew_statements(
 
     *Shape:* the first outcome has a row when and only when the lease is still ours.
     """
-    key = (lease.namespace, lease.job, lease.run_id)
+    key = lease.key
     done, total = progress or (None, None)
     return [
         Statement(
@@ -142,20 +166,20 @@ def renew_statements(
         ),
         Statement(
             "UPDATE job_runs SET counts = ?4, done = ?5, total = ?6"
-            f" WHERE namespace = ?1 AND id = ?3 AND EXISTS {_HELD}",
-            (*key, canonical_json(dict(counts)), done, total),
+            f" WHERE namespace = ?1 AND id = ?7 AND EXISTS {HELD}",
+            (*key, canonical_json(dict(counts)), done, total, lease.run_id),
         ),
     ]
 
 
 def finish_statements(lease: Lease, *, counts: Mapping[str, JSON], now_ms: int) -> list[Statement]:
     """Return the batch that ends a run well and gives its lease back."""
-    key = (lease.namespace, lease.job, lease.run_id)
+    key = lease.key
     return [
         Statement(
             "UPDATE job_runs SET status = 'done', finished_at = ?4, counts = ?5"
-            f" WHERE namespace = ?1 AND id = ?3 AND EXISTS {_HELD}",
-            (*key, now_ms, canonical_json(dict(counts))),
+            f" WHERE namespace = ?1 AND id = ?6 AND EXISTS {HELD}",
+            (*key, now_ms, canonical_json(dict(counts)), lease.run_id),
         ),
         Statement(
             "UPDATE job_states SET owner = NULL, lease_until = 0, attempts = 0, next_at = NULL,"
@@ -180,12 +204,12 @@ def fail_statements(
     lease: Lease, failure: Failure, *, counts: Mapping[str, JSON], now_ms: int
 ) -> list[Statement]:
     """Return the batch that ends a run badly and says when the job is tried again."""
-    key = (lease.namespace, lease.job, lease.run_id)
+    key = lease.key
     return [
         Statement(
             "UPDATE job_runs SET status = 'failed', finished_at = ?4, counts = ?5, error = ?6"
-            f" WHERE namespace = ?1 AND id = ?3 AND EXISTS {_HELD}",
-            (*key, now_ms, canonical_json(dict(counts)), failure.error),
+            f" WHERE namespace = ?1 AND id = ?7 AND EXISTS {HELD}",
+            (*key, now_ms, canonical_json(dict(counts)), failure.error, lease.run_id),
         ),
         Statement(
             "UPDATE job_states SET owner = NULL, lease_until = 0, attempts = ?5, next_at = ?6,"
@@ -199,12 +223,12 @@ def fail_statements(
 
 def let_go_statements(lease: Lease, counts: Mapping[str, JSON], now_ms: int) -> list[Statement]:
     """Return the batch that gives a lease back in the midst of the work: it goes on at once."""
-    key = (lease.namespace, lease.job, lease.run_id)
+    key = lease.key
     return [
         Statement(
             "UPDATE job_runs SET status = 'lost', finished_at = ?4, counts = ?5"
-            f" WHERE namespace = ?1 AND id = ?3 AND EXISTS {_HELD}",
-            (*key, now_ms, canonical_json(dict(counts))),
+            f" WHERE namespace = ?1 AND id = ?6 AND EXISTS {HELD}",
+            (*key, now_ms, canonical_json(dict(counts)), lease.run_id),
         ),
         Statement(
             "UPDATE job_states SET owner = NULL, lease_until = 0, next_at = ?4"
@@ -235,36 +259,11 @@ def calm_statements(namespace: Namespace, job: str, now_ms: int) -> list[Stateme
 
 def guard_statements(lease: Lease) -> list[Statement]:
     """Return what makes a batch fail unless the lease is still held. *Promise:* CHECK clash."""
-    key = (lease.namespace, lease.job, lease.run_id)
+    key = lease.key
     return [
-        Statement(f"INSERT INTO guards (holds) SELECT count(*) FROM {_HELD}", key),
+        Statement(f"INSERT INTO guards (holds) SELECT count(*) FROM {HELD}", key),
         Statement("DELETE FROM guards"),
     ]
-
-
-def cursor_statement(lease: Lease, name: str, cursor: Cursor) -> Statement:
-    """Return the statement that moves a cursor; its batch fails unless the lease is held."""
-    return Statement(
-        "INSERT INTO job_cursors (namespace, name, at_ms, id, holds)"
-        f" SELECT ?1, ?4, ?5, ?6, count(*) FROM {_HELD} WHERE 1"
-        " ON CONFLICT (namespace, name) DO UPDATE SET at_ms = excluded.at_ms, id = excluded.id,"
-        " holds = excluded.holds",
-        (lease.namespace, lease.job, lease.run_id, name, cursor.at_ms, cursor.id),
-    )
-
-
-def cursors_statement(namespace: Namespace, prefix: str = "") -> Statement:
-    """Return the statement that reads a namespace's cursors whose names begin so."""
-    return Statement(
-        "SELECT name, at_ms, id FROM job_cursors WHERE namespace = ?1 AND name >= ?2"
-        " AND name < ?2 || char(1114111) ORDER BY name",
-        (namespace, prefix),
-    )
-
-
-def cursors_of(rows: list[Row]) -> dict[str, Cursor]:
-    """Return name → cursor from the rows of `cursors_statement`."""
-    return {str(row["name"]): Cursor(_number(row["at_ms"]) or 0, str(row["id"])) for row in rows}
 
 
 def pause_statement(namespace: Namespace, job: str, now_ms: int) -> Statement:
@@ -285,6 +284,24 @@ def resume_statement(namespace: Namespace, job: str, now_ms: int) -> Statement:
         " AND (paused_at IS NOT NULL OR attempts > 0)",
         (namespace, job, now_ms),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What a run that goes on has done. *Shape:* `total` what was pending when it began."""
+
+    counts: Mapping[str, int]
+    total: int
+
+
+def earlier_of(rows: list[Row], job: str) -> Earlier | None:
+    """Return what the run in the row of `run_statement` has done; None when there is none to go on
+    with: of another job, failed, lost, or taken back by now."""
+    for row in rows:
+        is_whole = row["status"] in ("done", "running") and row["undone_at"] is None
+        if is_whole and row["job"] == job:
+            return Earlier(json.loads(str(row["counts"])), _number(row["total"]) or 0)
+    return None
 
 
 def run_statement(namespace: Namespace, run_id: str) -> Statement:

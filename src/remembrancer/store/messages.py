@@ -18,6 +18,14 @@ LATEST_CHARS_MAX: Final = 120
 """Characters of a message by which a conversation is recognised in a list. Our choice."""
 
 
+STORED_AT: Final = (
+    "max(?5, coalesce((SELECT max(c.at_ms) + 1 FROM job_cursors AS c WHERE c.namespace = ?1"
+    " AND (c.name = 'extract' OR c.name = 'dream')), 0))"
+)
+"""When a message counts as said: now, the fifth value, or behind all that jobs have read. A clock
+that is set back would store it before their cursors otherwise, where nothing ever reads it."""
+
+
 @dataclass(frozen=True, slots=True)
 class NewMessage:
     """A message that is stored for the first time."""
@@ -50,12 +58,15 @@ def store_statement(
     source: str | None,
     at_ms: int,
 ) -> Statement:
-    """Return the statement that stores messages. *Promise:* a clash when one is stored already."""
+    """Return the statement that stores messages, at a time as STORED_AT has it.
+
+    *Promise:* a clash when one is stored already.
+    """
     rows = [[one.id, one.role, one.content, one.client_hash] for one in messages]
     return Statement(
         "INSERT INTO messages (namespace, id, conversation_id, role, content, source,"
         " client_hash, created_at) SELECT ?1, j.value ->> 0, ?3, j.value ->> 1, j.value ->> 2,"
-        " ?4, j.value ->> 3, ?5 FROM json_each(?2) AS j",
+        f" ?4, j.value ->> 3, {STORED_AT} FROM json_each(?2) AS j",
         (namespace, canonical_json(rows), conversation_id, source, at_ms),
     )
 

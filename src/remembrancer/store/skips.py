@@ -6,6 +6,7 @@ its cursor or its guard.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -42,7 +43,8 @@ class Skip:
 def standing_statement(namespace: Namespace, job: str) -> Statement:
     """Return the statement that reads how a job's refused batch stands."""
     return Statement(
-        "SELECT until_at, until_id, attempts, size FROM refused_batches"
+        "SELECT until_at AS at_ms, until_id AS id, json_array(attempts, size) AS value"
+        " FROM refused_batches"
         " WHERE namespace = ? AND job = ?",
         (namespace, job),
     )
@@ -51,8 +53,8 @@ def standing_statement(namespace: Namespace, job: str) -> Statement:
 def standing_of(rows: Sequence[Row]) -> Standing | None:
     """Return the standing in the rows of `standing_statement`."""
     for row in rows:
-        until = Cursor(int(str(row["until_at"])), str(row["until_id"]))
-        return Standing(until, int(str(row["attempts"])), int(str(row["size"])))
+        attempts, size = json.loads(str(row["value"]))
+        return Standing(Cursor(int(str(row["at_ms"])), str(row["id"])), attempts, size)
     return None
 
 

@@ -27,6 +27,7 @@ from remembrancer.core.jobs.backoff import ATTEMPTS_MAX, WAIT_MS_MAX, wait_ms
 from remembrancer.core.jobs.cursor import Cursor
 from remembrancer.core.values import Caller
 from remembrancer.ports.sql import Statement
+from remembrancer.store import job_cursors
 from remembrancer.store import jobs as store
 from remembrancer.store.jobs import Lease
 from remembrancer.testing.queue import RecordingQueue
@@ -149,7 +150,7 @@ async def test_guard_refuses_the_batch_of_a_run_without_its_lease() -> None:
 
     for statements in (
         store.guard_statements(lease),
-        [store.cursor_statement(lease, "copy", Cursor(1))],
+        [job_cursors.cursor_statement(lease, "copy", Cursor(1))],
     ):
         with pytest.raises(Conflict):
             await bench.sql.write(statements)

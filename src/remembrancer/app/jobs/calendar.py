@@ -7,7 +7,7 @@ to now; the night that follows reads the rest and writes the page again over all
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -20,8 +20,9 @@ from remembrancer.core.values import JSON
 from remembrancer.store import days as day_store
 from remembrancer.store import distilling as store
 from remembrancer.store import items as item_store
-from remembrancer.store import jobs as job_store
+from remembrancer.store import job_cursors as cursor_store
 from remembrancer.store.distilling import Said
+from remembrancer.store.skips import Standing, standing_of
 
 CURSOR: Final = "dream"
 """Cursor of the days that are done: the end of the last one."""
@@ -31,8 +32,9 @@ CURSOR: Final = "dream"
 class Day:
     """A day with work.
 
-    *Shape:* `said` the next messages, empty when all are in parts and the page is to be written;
-    `is_over`: no message can come any more; `parts` what was made of the messages before.
+    *Shape:* `said` the next messages behind `after`, empty when all are in parts and the page is to
+    be written; `is_over`: no message can come any more; `parts` what was made of those before;
+    `standing` of a batch that was refused.
     *Units:* `start_ms` and `end_ms` UTC, the end not included.
     """
 
@@ -41,9 +43,11 @@ class Day:
     start_ms: int
     end_ms: int
     is_over: bool
+    after: Cursor
     said: Sequence[Said]
     parts: Sequence[dict[str, JSON]]
     done: Cursor | None
+    standing: Standing | None = None
 
     @property
     def cursor_name(self) -> str:
@@ -62,18 +66,19 @@ async def next_day(ctx: JobContext) -> Day | None:
     *Promise:* two round trips, and two for each day more that is looked at; a statement each.
     """
     [found] = await ctx.app.sql.read([day_store.outlook_statement(ctx.namespace, CURSOR)])
-    settings, marks, [first] = (
+    settings, marks, [first], refused = (
         [row for row in found.rows if row["sort"] == sort]
-        for sort in ("setting", "cursor", "message")
+        for sort in ("setting", "cursor", "message", "refused")
     )
+    standing = standing_of(refused)
     zone = zone_of(ctx.app, {**SETTINGS, **item_store.settings_of(settings)})
-    cursors = job_store.cursors_of(marks)
+    cursors = cursor_store.cursors_of(marks)
     if ctx.asked.dates:
         for date in ctx.asked.dates:
             start_ms, end_ms = day_bounds(date, zone)
             named = await _work(ctx, zone, (start_ms, end_ms), cursors)
             if named is not None:
-                return named
+                return replace(named, standing=standing)
         return None
     today_ms = day_bounds(ctx.now_ms, zone)[0]
     until_ms = ctx.now_ms + 1 if ctx.force else today_ms
@@ -82,7 +87,7 @@ async def next_day(ctx: JobContext) -> Day | None:
         window = day_bounds(at_ms, zone)
         work = await _work(ctx, zone, window, cursors)
         if work is not None:
-            return work
+            return replace(work, standing=standing)
         [outcome] = await ctx.app.sql.read(
             [store.first_message_statement(ctx.namespace, from_ms=window[1], until_ms=until_ms)]
         )
@@ -96,7 +101,7 @@ async def _work(
     start_ms, end_ms = window
     date = local_date(start_ms, zone)
     name, done = cursor_of(date), cursors.get(CURSOR)
-    after = cursors.get(name) or Cursor(start_ms)
+    after = max(cursors.get(name) or Cursor(start_ms), Cursor(start_ms))
     if is_redone(ctx, date):
         after = Cursor(start_ms)
     [found] = await ctx.app.sql.read(
@@ -104,7 +109,7 @@ async def _work(
             day_store.batch_statement(
                 ctx.namespace,
                 date,
-                max(after, Cursor(start_ms)),
+                after,
                 until_ms=min(end_ms - 1, ctx.now_ms),
                 limit=ctx.app.settings.dream_max_messages,
             )
@@ -118,7 +123,7 @@ async def _work(
     is_closed = done is not None and done.at_ms >= end_ms
     if not said and not is_left and (is_closed or not is_over or not made):
         return None
-    return Day(date, zone, start_ms, end_ms, is_over, said, made, done)
+    return Day(date, zone, start_ms, end_ms, is_over, after, said, made, done)
 
 
 def is_redone(ctx: JobContext, date: str) -> bool:

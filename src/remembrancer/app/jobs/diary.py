@@ -45,7 +45,6 @@ from remembrancer.core.library.digest import set_digest
 from remembrancer.store import days as store
 from remembrancer.store import distilling
 from remembrancer.store import library as library_store
-from remembrancer.store import skips as skip_store
 from remembrancer.store.days import page_stream
 from remembrancer.store.ledger import StreamEdit
 
@@ -230,13 +229,12 @@ async def _rolled(
 
 async def _give_up(ctx: JobContext, day: Day, language: Language, error: ModelFailure) -> None:
     """Return when a rule shall roll up what a model would not. *Raises:* the error, otherwise."""
-    # Behind all messages of the day: the next day's first batch forgets how often this failed.
-    place = Cursor(day.end_ms)
-    batch = Batch(ctx.job, [place], str(ctx.app.settings.dream_model), language)
+    model = str(ctx.app.settings.dream_model)
+    # A place behind all messages of the day.
+    batch = Batch(ctx.job, [Cursor(day.end_ms)], model, language)
     if isinstance(error, ModelRefused | Rejected):
         if isinstance(error, Rejected):
             await prove(ctx, batch, error)
         ctx.count(refused=1)
         return
-    [failed] = await ctx.app.sql.read([skip_store.standing_statement(ctx.namespace, ctx.job)])
-    await narrow(ctx, skip_store.standing_of(failed.rows), batch, error)
+    await narrow(ctx, day.standing, batch, error)

@@ -23,6 +23,7 @@ from remembrancer.core.distill.lines import DREAM_LINE_CHARS, Line, language_of,
 from remembrancer.core.distill.nights import Night, kept_quotes, read_night
 from remembrancer.core.distill.pages import extract_of, grounded_night
 from remembrancer.core.distill.parts import Part
+from remembrancer.core.errors import Conflict
 from remembrancer.core.items.query import ItemQuery
 from remembrancer.core.items.record import ItemRecord
 from remembrancer.core.memories.wording import whole_of
@@ -35,9 +36,9 @@ from remembrancer.store import distilling as store
 from remembrancer.store import items as item_store
 from remembrancer.store import library as library_store
 from remembrancer.store import search
-from remembrancer.store import skips as skip_store
 from remembrancer.store.distilling import Said
 from remembrancer.store.item_filters import Asked
+from remembrancer.store.job_cursors import ReadMessages
 
 MEMORY_CHARS: Final = 260
 """Characters of a memory that a dream is shown. Source: the predecessor."""
@@ -83,8 +84,7 @@ class _Context:
 
 async def _read_batch(ctx: JobContext, day: Day) -> bool:
     """Keep what is made of the next messages; tell whether, or their batch was only narrowed."""
-    [refused] = await ctx.app.sql.read([skip_store.standing_statement(ctx.namespace, ctx.job)])
-    standing = skip_store.standing_of(refused.rows)
+    standing = day.standing
     said: Sequence[Said] = day.said
     if standing is not None and standing.size and said[0].cursor <= standing.until:
         said = said[: standing.size]
@@ -102,7 +102,11 @@ async def _read_batch(ctx: JobContext, day: Day) -> bool:
             return False
     # Not even one message's answer came whole, or at all: the rule sums it up.
     extra = passed_statements(ctx, standing, said[-1].cursor)
-    await _keep(ctx, day, said, part or _by_rule(ctx, lines), extra)
+    try:
+        await _keep(ctx, day, said, part or _by_rule(ctx, lines), extra)
+    except Conflict as clash:
+        await ctx.read_again(clash)
+        return False
     ctx.count(messages=len(said))
     return True
 
@@ -212,18 +216,20 @@ async def _keep(
     body = {**part.body, "through_id": said[-1].id}
     number = len(day.parts)
     extra: list[Statement] = [*passed]
-    if is_redone(ctx, day.date):
+    is_first = is_redone(ctx, day.date)
+    if is_first:
         extra.append(day_store.drop_parts_statement(ctx.namespace, day.date))
-        ctx.count(**{f"redone_{day.date}": 1})
     extra += [
         day_store.keep_parts_statement(ctx.namespace, day.date, [(number, body)]),
-        ctx.cursor_statement(day.cursor_name, said[-1].cursor),
+        ctx.cursor_statement(day.cursor_name, said[-1].cursor, ReadMessages(day.after, len(said))),
     ]
 
     async def decide() -> Plan:
         return Plan({}, ctx.now_ms, extra=extra)
 
     await write(ctx.app, ctx.caller, decide)
+    if is_first:
+        ctx.count(**{f"redone_{day.date}": 1})
 
 
 CODE: Final = JobCode(pending, run)

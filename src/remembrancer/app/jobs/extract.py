@@ -46,13 +46,15 @@ from remembrancer.core.errors import (
     UpstreamFailed,
 )
 from remembrancer.core.jobs.cursor import Cursor
+from remembrancer.core.limits import INTEGER_MAX
 from remembrancer.core.values import JSON
 from remembrancer.core.vectorcheck import EMBED_TEXTS_MAX
 from remembrancer.ports.sql import Statement
 from remembrancer.store import distilling as store
-from remembrancer.store import jobs as job_store
+from remembrancer.store import job_cursors as cursor_store
 from remembrancer.store import skips as skip_store
 from remembrancer.store.distilling import Said
+from remembrancer.store.job_cursors import ReadMessages
 from remembrancer.store.skips import Skip, Standing
 
 CURSOR: Final = "extract"
@@ -68,10 +70,11 @@ REMEMBERED: Final = "remember_now"
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Messages in order, and their lines as they are shown."""
+    """Messages in order behind a place, and their lines as they are shown."""
 
     said: Sequence[Said]
     lines: Sequence[Line]
+    after: Cursor
 
     @property
     def cursor(self) -> Cursor:
@@ -82,7 +85,8 @@ class Batch:
         """Return its first half, at least one message."""
         count = max(1, len(self.said) // 2)
         ids = {one.id for one in self.said[:count]}
-        return Batch(self.said[:count], [line for line in self.lines if line.id in ids])
+        lines = [line for line in self.lines if line.id in ids]
+        return Batch(self.said[:count], lines, self.after)
 
 
 async def pending(ctx: JobContext) -> Mapping[str, int]:
@@ -93,7 +97,7 @@ async def pending(ctx: JobContext) -> Mapping[str, int]:
         return {"messages": 0}
     after = await ctx.cursor(CURSOR) or Cursor(0)
     [outcome] = await ctx.app.sql.read(
-        [store.waiting_statement(ctx.namespace, after, until_ms=until_ms(ctx))]
+        [store.waiting_statement(ctx.namespace, after, until_ms=until_ms(ctx, after))]
     )
     return {"messages": int(str(outcome.rows[0]["total"]))}
 
@@ -102,6 +106,9 @@ async def run(ctx: JobContext) -> JobReport:
     """Distil one batch; there is more while messages wait and the run's batches are not spent."""
     if ctx.asked.messages:
         return await _retry(ctx)
+    runs_max = ctx.asked.runs_max or ctx.app.settings.extract_max_runs
+    if ctx.counts["batches"] >= runs_max:
+        return JobReport(answer=_mode(ctx))
     standing, batch = await _next_batch(ctx)
     if batch is None:
         return JobReport(answer=_mode(ctx))
@@ -115,17 +122,21 @@ async def run(ctx: JobContext) -> JobReport:
         [said] = batch.said
         skips.append(Skip(said.id, said.created_at, refusal.reason))
         facts = _by_rule(ctx, batch)
-    extra = [ctx.cursor_statement(CURSOR, batch.cursor)]
+    read = ReadMessages(batch.after, len(batch.said))
+    extra = [ctx.cursor_statement(CURSOR, batch.cursor, read)]
     extra += passed_statements(ctx, standing, batch.cursor)
     extra += [
         skip_store.skip_statement(ctx.namespace, one, run_id=ctx.run_id, now_ms=ctx.now_ms)
         for one in skips
     ]
-    await _write(ctx, batch, facts, extra)
+    try:
+        await _write(ctx, batch, facts, extra)
+    except Conflict as clash:
+        await ctx.read_again(clash)
+        return JobReport(is_done=False, answer=_mode(ctx))
     ctx.count(batches=1, messages=len(batch.said))
     if skips:
         ctx.count(skipped=len(skips))
-    runs_max = ctx.asked.runs_max or ctx.app.settings.extract_max_runs
     most = runs_max * ctx.app.settings.extract_max_messages
     ctx.progress(ctx.counts["messages"], min(ctx.total, most))
     if ctx.counts["batches"] < runs_max:
@@ -146,7 +157,8 @@ async def _retry(ctx: JobContext) -> JobReport:
     if not waiting:
         return JobReport(answer=_mode(ctx))
     said = waiting[0]
-    batch = Batch([said], await lines_of(ctx, [said], chars_max=EXTRACT_LINE_CHARS))
+    lines = await lines_of(ctx, [said], chars_max=EXTRACT_LINE_CHARS)
+    batch = Batch([said], lines, Cursor(0))
     by_rule = ctx.counts["by_rule"]
     try:
         _, facts = await _facts(ctx, batch)
@@ -189,26 +201,28 @@ def _mode(ctx: JobContext) -> dict[str, JSON]:
     return {"mode": mode, "prompts": prompts.VERSION}
 
 
-def until_ms(ctx: JobContext) -> int:
-    """Return the time up to which messages are read."""
+def until_ms(ctx: JobContext, after: Cursor) -> int:
+    """Return the time up to which messages are read: all, where a clock was ahead of today's."""
+    if after.at_ms >= ctx.now_ms:
+        return INTEGER_MAX
     return ctx.now_ms if ctx.force else ctx.now_ms - SETTLE_MS
 
 
 async def _next_batch(ctx: JobContext) -> tuple[Standing | None, Batch | None]:
     cursors, refused = await ctx.app.sql.read(
         [
-            job_store.cursors_statement(ctx.namespace, CURSOR),
+            cursor_store.cursors_statement(ctx.namespace, CURSOR),
             skip_store.standing_statement(ctx.namespace, ctx.job),
         ]
     )
-    after = job_store.cursors_of(cursors.rows).get(CURSOR, Cursor(0))
+    after = cursor_store.cursors_of(cursors.rows).get(CURSOR, Cursor(0))
     standing = skip_store.standing_of(refused.rows)
     [outcome] = await ctx.app.sql.read(
         [
             store.next_messages_statement(
                 ctx.namespace,
                 after,
-                until_ms=until_ms(ctx),
+                until_ms=until_ms(ctx, after),
                 limit=batch_max(standing, after, ctx.app.settings.extract_max_messages),
             )
         ]
@@ -216,7 +230,8 @@ async def _next_batch(ctx: JobContext) -> tuple[Standing | None, Batch | None]:
     said = store.messages_of(outcome.rows)
     if not said:
         return standing, None
-    return standing, Batch(said, await lines_of(ctx, said, chars_max=EXTRACT_LINE_CHARS))
+    lines = await lines_of(ctx, said, chars_max=EXTRACT_LINE_CHARS)
+    return standing, Batch(said, lines, after)
 
 
 async def lines_of(ctx: JobContext, said: Sequence[Said], *, chars_max: int) -> list[Line]:

@@ -28,7 +28,9 @@ from remembrancer.core.ids import Namespace
 from remembrancer.core.jobs.cursor import Cursor
 from remembrancer.core.values import JSON, MINUTE_MS, Caller
 from remembrancer.ports.sql import Statement
+from remembrancer.store import job_cursors as cursors
 from remembrancer.store import jobs as store
+from remembrancer.store.job_cursors import ReadMessages
 from remembrancer.store.jobs import Lease
 
 LEASE_MS: Final = 10 * MINUTE_MS
@@ -36,6 +38,10 @@ LEASE_MS: Final = 10 * MINUTE_MS
 
 STATEMENTS_MAX: Final = 34
 """Statements of one piece of a run; with the frame's own they stay under the 45 of a request."""
+
+
+LATE_MAX: Final = 5
+"""Batches of a run that are read again because something came between. Our choice."""
 
 
 class LeaseLost(Conflict):
@@ -64,7 +70,7 @@ class Asked:
     *Shape:* `force` runs a paused, waiting or dead job, and does again what its job documents;
     `dates` are the days that a job of days shall do; `runs_max` bounds its batches; `pieces_max`
     bounds the pieces of this run, the queue brings the rest; `messages` that were set aside are
-    read again, and nothing else.
+    read again, and nothing else; `run_id` is the run that this goes on with.
     """
 
     force: bool = False
@@ -72,6 +78,7 @@ class Asked:
     runs_max: int | None = None
     pieces_max: int | None = None
     messages: tuple[str, ...] = ()
+    run_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +96,9 @@ class JobReport:
 class JobContext:
     """What a job is handed.
 
-    *Shape:* `caller` acts as `job:<name>` and its cause is the run's id; `now_ms` is the run's
-    begin, and what the job takes for the present throughout; `total` what was pending then.
+    *Shape:* `caller` acts as `job:<name>` and its cause is the run's id; `now_ms` is when this call
+    began, and what the job takes for the present throughout; `total` what was pending when the run
+    did; `counts` those of the whole run, also where it goes on from word to word of the queue.
     """
 
     app: App
@@ -105,6 +113,7 @@ class JobContext:
     total: int = 0
     done_of: tuple[int, int] | None = None
     is_leased: bool = True
+    holder: str = ""
 
     @property
     def force(self) -> bool:
@@ -114,7 +123,7 @@ class JobContext:
     @property
     def lease(self) -> Lease:
         """What the run holds."""
-        return Lease(self.namespace, self.job, self.run_id)
+        return Lease(self.namespace, self.job, self.run_id, self.holder)
 
     def count(self, **counts: int) -> None:
         """Add to the run's counts; they are shown, and kept with the run."""
@@ -130,15 +139,26 @@ class JobContext:
 
     async def cursors(self, prefix: str) -> dict[str, Cursor]:
         """Return the cursors whose names begin so. One round trip."""
-        [outcome] = await self.app.sql.read([store.cursors_statement(self.namespace, prefix)])
-        return store.cursors_of(outcome.rows)
+        [outcome] = await self.app.sql.read([cursors.cursors_statement(self.namespace, prefix)])
+        return cursors.cursors_of(outcome.rows)
 
-    def cursor_statement(self, name: str, cursor: Cursor) -> Statement:
+    def cursor_statement(
+        self, name: str, cursor: Cursor, read: ReadMessages | None = None
+    ) -> Statement:
         """Return the statement that moves a cursor; it belongs into the batch of the effects.
 
-        *Promise:* the whole batch fails when the lease is lost.
+        *Promise:* the whole batch fails when the lease is lost, or when messages came late among
+        those that were read: see `read_again`.
         """
-        return store.cursor_statement(self.lease, name, cursor)
+        return cursors.cursor_statement(self.lease, name, cursor, read)
+
+    async def read_again(self, clash: Conflict) -> None:
+        """Count that a batch is to be read again, since a message may have come late. *Raises:*
+        LeaseLost; the clash, when it has happened too often to be that."""
+        await self.still_mine()
+        if self.counts["late"] >= LATE_MAX:
+            raise clash
+        self.count(late=1)
 
     def guard_statements(self) -> list[Statement]:
         """Return what makes a batch without a cursor fail when the lease is lost."""

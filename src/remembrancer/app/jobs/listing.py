@@ -56,7 +56,7 @@ def job_view(job: Job, state: JobState, now_ms: int) -> Answer:
         status = "waiting" if (state.next_at or 0) > now_ms else "idle"
     lease: JSON = None
     if is_held:
-        lease = {"run_id": state.owner, "until": format_iso(state.lease_until)}
+        lease = {"run_id": state.holding_run, "until": format_iso(state.lease_until)}
     return {
         "name": job.name,
         "title": job.title,

@@ -47,6 +47,7 @@ from remembrancer.store import days as day_store
 from remembrancer.store import distilling as store
 from remembrancer.store import items as item_store
 from remembrancer.store import relations
+from remembrancer.store import skips as skip_store
 from remembrancer.store.items import LoadedItem
 
 RECENT_MAX: Final = 60
@@ -346,6 +347,8 @@ def _whole(
     day = scene.day
     edits = [*kept.all_edits(scene.relations_head), *plan_diary(writing)]
     extra: list[Statement] = [*kept.extra]
+    if day.standing is not None:
+        extra.append(skip_store.drop_standing_statement(ctx.namespace, ctx.job))
     if day.is_over:
         extra.append(day_store.drop_parts_statement(ctx.namespace, day.date))
     else:

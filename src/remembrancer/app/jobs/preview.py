@@ -13,7 +13,7 @@ from remembrancer.core.jobs.cursor import Cursor
 from remembrancer.core.jobs.retention import cutoffs
 from remembrancer.core.values import DAY_MS, JSON, Caller
 from remembrancer.ports.sql import Row
-from remembrancer.store import jobs as job_store
+from remembrancer.store import job_cursors as cursor_store
 from remembrancer.store import retention as store
 
 DAYS_MAX: Final = 366
@@ -38,8 +38,8 @@ async def preview_retention(app: App, caller: Caller, *, days: int = 7, limit: i
     then = cutoffs(periods, app.runtime.now_ms() + days * DAY_MS)
     has_vectors = False  # what still has a vector is on its way as well
     namespace = caller.namespace
-    [cursors] = await app.sql.read([job_store.cursors_statement(namespace, EXTRACTED)])
-    passed = job_store.cursors_of(cursors.rows).get(EXTRACTED)
+    [cursors] = await app.sql.read([cursor_store.cursors_statement(namespace, EXTRACTED)])
+    passed = cursor_store.cursors_of(cursors.rows).get(EXTRACTED)
     is_extracting = app.settings.enable_auto_memory
     bound = store.message_bound(then, passed, is_extracting=is_extracting)
     counted, unused, ended = await app.sql.read(

@@ -30,7 +30,7 @@ from remembrancer.core.values import JSON, Caller
 from remembrancer.ports.queue import JobMessage
 from remembrancer.ports.sql import Outcome, SqlStore, Statement
 from remembrancer.store import jobs as store
-from remembrancer.store.jobs import Failure, JobState
+from remembrancer.store.jobs import Earlier, Failure, JobState
 
 Trigger = Literal["cron", "queue", "hand", "catch-up", "retry"]
 """What started a run."""
@@ -74,10 +74,17 @@ async def run(
     if trigger == "hand" and asked.pieces_max is None:
         most = app.settings.job_pieces_max or app.request_pieces
         asked = replace(asked, pieces_max=most)
+    wanted = [store.states_statement(namespace, job.name)]
+    if asked.run_id is not None:
+        wanted.append(store.run_statement(namespace, asked.run_id))
+    found = await app.sql.read(wanted)
+    state = store.states_of(found[0].rows).get(job.name, JobState(job.name))
     ctx = make_context(app, job, namespace, asked)
+    if asked.run_id is not None:
+        is_first = trigger != "queue" and not found[1].rows
+        begun = Earlier({}, 0) if is_first else store.earlier_of(found[1].rows, job.name)
+        _go_on(ctx, begun)
     now_ms = ctx.now_ms
-    [outcome] = await app.sql.read([store.states_statement(namespace, job.name)])
-    state = store.states_of(outcome.rows).get(job.name, JobState(job.name))
     refused = None if ctx.force else _standing(state, trigger, now_ms)
     if refused is not None:
         return _not_run(job, refused)
@@ -88,7 +95,7 @@ async def run(
         if not is_settled and not is_held:
             await app.sql.write(store.calm_statements(namespace, job.name, now_ms))
         return _not_run(job, "nothing")
-    ctx.total = sum(pending.values())
+    ctx.total = max(ctx.total, sum(pending.values()))
     if job.is_light and trigger == "queue":
         ctx.is_leased = False
         await _do_pieces(job, ctx)
@@ -105,6 +112,20 @@ async def run(
     if not taken[0].rows:
         return _not_run(job, "busy")
     return await _Run(app, job, ctx, state, trigger).run()
+
+
+def _go_on(ctx: JobContext, earlier: Earlier | None) -> None:
+    """Let a run go on that was begun for an earlier word, or has its id from its first one; without
+    one it is a run as any other."""
+    run_id = ctx.asked.run_id
+    if earlier is None or run_id is None:
+        # What somebody insisted on was for that run.
+        ctx.asked = replace(ctx.asked, run_id=None, force=False, runs_max=None)
+        return
+    ctx.holder, ctx.run_id = ctx.run_id, run_id
+    ctx.caller = replace(ctx.caller, cause=run_id)
+    ctx.counts.update(earlier.counts)
+    ctx.total = earlier.total
 
 
 def make_context(app: App, job: Job, namespace: Namespace, asked: Asked) -> JobContext:
@@ -130,20 +151,36 @@ async def handle_message(app: App, message: JobMessage, *, pieces_max: int | Non
     *Promise:* twice, late or out of order makes no difference: what there is to do is read from
     the store.
     """
-    dates = message.body.get("dates", [])
+    body = message.body
+    run_id, runs_max = body.get("run"), body.get("max_runs")
     asked = Asked(
-        dates=tuple(str(one) for one in dates) if isinstance(dates, list) else (),
+        force=body.get("force") is True,
+        dates=_texts(body.get("dates")),
+        runs_max=runs_max if isinstance(runs_max, int) else None,
         pieces_max=pieces_max,
+        messages=_texts(body.get("messages")),
+        run_id=run_id if isinstance(run_id, str) else None,
     )
-    by = message.body.get("by")
+    by = body.get("by")
     trigger: Trigger = "cron" if by == "cron" else "retry" if by == "retry" else "queue"
     namespace = Namespace(message.namespace)
     return await run_job(app, message.kind, namespace, asked=asked, trigger=trigger)
 
 
+def _texts(value: JSON) -> tuple[str, ...]:
+    return tuple(str(one) for one in value) if isinstance(value, list) else ()
+
+
 def message_of(job: str, namespace: Namespace, asked: Asked) -> JobMessage:
-    """Return the word that there is work for a job."""
-    return JobMessage(job, namespace, {"dates": list(asked.dates)} if asked.dates else {})
+    """Return the word that there is work for a job, and of which run it is the rest."""
+    body: dict[str, JSON] = {
+        "dates": list(asked.dates),
+        "force": asked.force,
+        "max_runs": asked.runs_max,
+        "messages": list(asked.messages),
+        "run": asked.run_id,
+    }
+    return JobMessage(job, namespace, {name: value for name, value in body.items() if value})
 
 
 def _standing(state: JobState, trigger: Trigger, now_ms: int) -> str | None:
@@ -236,7 +273,8 @@ class _Run:
         if not any(left.values()):
             return answer
         if self.app.queue is not None:
-            await self.app.queue.send([message_of(self.job.name, ctx.namespace, ctx.asked)])
+            rest = replace(ctx.asked, run_id=ctx.run_id)
+            await self.app.queue.send([message_of(self.job.name, ctx.namespace, rest)])
         return answer | {"more": True, "left": left}
 
     async def _let_go(self) -> None:
@@ -263,7 +301,7 @@ class _Run:
             [store.states_statement(self.ctx.namespace, self.job.name)]
         )
         state = store.states_of(outcome.rows).get(self.job.name)
-        return state is not None and state.owner == self.ctx.run_id
+        return state is not None and state.owner == self.ctx.lease.owner
 
     def _answer(self, status: str) -> Answer:
         return {

@@ -94,7 +94,11 @@ async def _start(app: App, wanted: Sequence[_Start]) -> list[JSON]:
             dict(await run(app, job, name, asked=bounded, trigger=trigger))
             for job, name, trigger in wanted
         ]
-    messages = [JobMessage(job.name, name, {"by": trigger}) for job, name, trigger in wanted]
+    # With an id for its run: what is delivered twice is the same run.
+    messages = [
+        JobMessage(job.name, name, {"by": trigger, "run": app.runtime.new_id("run")})
+        for job, name, trigger in wanted
+    ]
     for first in range(0, len(messages), WORDS_MAX):
         await app.queue.send(messages[first : first + WORDS_MAX])
     return []
