@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import httpx
 import pytest
@@ -95,6 +95,65 @@ async def _answer_to(raw: bytes, app: ASGIApp = _hello) -> bytes:
         os.kill(os.getpid(), signal.SIGTERM)
         await serving
     return answer
+
+
+async def _until_the_end(pieces: Sequence[bytes], app: ASGIApp) -> bytes:
+    """All that a server answers to pieces of a request before it ends the connection."""
+    ready: asyncio.Future[Listening] = asyncio.get_running_loop().create_future()
+    serving = asyncio.ensure_future(server.run(app, "127.0.0.1", 0, on_ready=ready.set_result))
+    async with asyncio.timeout(20):
+        place = await ready
+        reader, writer = await asyncio.open_connection("127.0.0.1", place.port)
+        for piece in pieces:
+            writer.write(piece)
+            await writer.drain()
+        answer = await reader.read()
+        writer.close()
+        os.kill(os.getpid(), signal.SIGTERM)
+        await serving
+    return answer
+
+
+async def _counted(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "lifespan":
+        await _hello(scope, receive, send)
+        return
+    size, is_more = 0, True
+    while is_more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return
+        size, is_more = size + len(message["body"]), message["more_body"]
+    await PlainTextResponse(f"{size} bytes")(scope, receive, send)
+
+
+_POST = b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\nconnection: close\r\n"
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [[], [b"GET / HT"], [b"GET / HTTP/1.1\r\n", b"x: a\r\n"], [_POST + b"\r\n", b"ab"]],
+    ids=["no word", "half a line", "half a head", "half a body"],
+)
+async def test_client_that_falls_silent_is_not_waited_for(
+    pieces: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "SILENCE_S_MAX", 0.1)
+    assert await _until_the_end(pieces, _counted) == b""
+
+
+async def test_answer_that_takes_its_time_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await asyncio.wait_for(asyncio.shield(waited), 5)
+        await _counted(scope, receive, send)
+
+    monkeypatch.setattr(server, "SILENCE_S_MAX", 0.05)
+    loop = asyncio.get_running_loop()
+    waited = loop.create_future()
+    loop.call_later(0.2, waited.set_result, None)
+    answer = await _until_the_end([_POST + b"\r\n", b"ab", b"cd"], slow)
+    assert answer.endswith(b"4 bytes")
 
 
 async def _shown(scope: Scope, receive: Receive, send: Send) -> None:

@@ -5,6 +5,7 @@ It knows no route; the ASGI app is handed in. `local.wire` imports it.
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import signal
 import socket
@@ -30,6 +31,9 @@ STOP_S_MAX: Final = 10
 
 HEAD_BYTES_MAX: Final = 64 * 1024
 """Bytes of a request's head, or of its trailers. Source: h11's limit in uvicorn."""
+
+SILENCE_S_MAX: Final = 60.0
+"""Seconds for a request's whole head, and between two pieces of its body. Source: nginx's."""
 
 KEEP_ALIVE_S: Final = 75
 """Seconds that an idle connection is kept. Source: nginx's default; clients reuse theirs less."""
@@ -108,9 +112,24 @@ class _Bounded(HttpToolsProtocol):
 
     What is received without an event (a head that ends, a piece of a body, an end) is counted. It
     also leaves blanks behind a header's value, which are no part of it. Source: RFC 9110, 5.5.
+    A client that is to send something and does not is not waited for: its connection ends.
     """
 
     _unread = 0
+    _patience: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._wait_no_more()
+        super().connection_lost(exc)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        if self._patience is None:
+            self._wait()
 
     def data_received(self, data: bytes) -> None:
         self._unread += len(data)
@@ -123,15 +142,33 @@ class _Bounded(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._unread = 0
+        self._wait()
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         self._unread = 0
+        self._wait()
         super().on_body(body)
 
     def on_message_complete(self) -> None:
         self._unread = 0
+        self._wait_no_more()
         super().on_message_complete()
+
+    def _wait(self) -> None:
+        self._wait_no_more()
+        self._patience = self.loop.call_later(SILENCE_S_MAX, self._give_up)
+
+    def _wait_no_more(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+
+    def _give_up(self) -> None:
+        if self.flow.read_paused:
+            self._wait()  # it is the app that is not ready for more
+        else:
+            self.transport.close()
 
 
 class _Server(uvicorn.Server):
