@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Mapping
@@ -51,6 +52,33 @@ def test_folder_is_made_for_its_owner_and_an_old_one_is_left_alone(tmp_path: Pat
     folder.make()
     assert stat.S_IMODE(folder.path.stat().st_mode) == 0o755
     assert folder.open_to_others() == [str(folder.path)]
+
+
+def test_key_is_made_on_a_file_system_without_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    folder = DataFolder(tmp_path)
+    key = folder.make_key(os.urandom)
+    assert is_token(key)
+    assert folder.make_key(os.urandom) == key
+    assert stat.S_IMODE(folder.key_file.stat().st_mode) == 0o600
+    assert [path.name for path in tmp_path.iterdir()] == ["owner.key"]
+
+
+def test_key_that_cannot_be_given_its_name_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "link", refuse)
+    with pytest.raises(StoreUnavailable, match="No space left"):
+        DataFolder(tmp_path).make_key(os.urandom)
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:

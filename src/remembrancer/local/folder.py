@@ -6,6 +6,7 @@ It opens no database. `local.wire` imports it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 import sys
@@ -30,6 +31,9 @@ ARTIFACTS_FOLDER: Final = "artifacts"
 """Long texts, each a file that a row of the database names; it may *not* be deleted."""
 KEY_FILE: Final = "owner.key"
 """The owner's key, made at the first start when `CHATBOX_API_KEY` is not set."""
+
+NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
+"""What making a link meets on a file system that has none. Source: link(2)."""
 
 OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 """The mode bits that let somebody else in."""
@@ -112,14 +116,13 @@ class DataFolder:
         if key is not None:
             return key
         fresh = self.path / f"{KEY_FILE}.{random_bytes(8).hex()}"
+        line = make_token(random_bytes(TOKEN_RANDOM_BYTES)) + "\n"
         try:
-            handle = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(make_token(random_bytes(TOKEN_RANDOM_BYTES)) + "\n")
-            # A link is made whole or not at all, and never over a key that is there already.
-            with contextlib.suppress(FileExistsError):
-                os.link(fresh, self.key_file)
-            fresh.unlink()
+            try:
+                _write_new(fresh, line)
+                _link(fresh, self.key_file, line)
+            finally:
+                fresh.unlink(missing_ok=True)
         except OSError as error:
             raise StoreUnavailable(
                 f"the key file {str(self.key_file)!r} cannot be written: {error.strerror}",
@@ -136,6 +139,24 @@ class DataFolder:
         files = (self.database, self.cache, self.key_file, *self.vector_files())
         own = (self.path, self.artifacts, *files)
         return [str(path) for path in own if path.exists() and path.stat().st_mode & OTHERS]
+
+
+def _write_new(path: Path, text: str) -> None:
+    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _link(fresh: Path, path: Path, text: str) -> None:
+    """Give a file its name: whole or not at all, and never over one that is there already."""
+    with contextlib.suppress(FileExistsError):
+        try:
+            os.link(fresh, path)
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            # A stick or a share without links: whoever looks in this very moment finds it empty.
+            _write_new(path, text)
 
 
 def environment() -> Mapping[str, str]:
