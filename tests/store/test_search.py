@@ -46,7 +46,7 @@ async def matches(
     statement = search.matches_statement(asked, TERMS, terms, limit=60, tier=tier, foreign=foreign)
     assert ("scope" in str(statement.params)) == (foreign is None or foreign > 500)
     [outcome] = await bench.app.sql.read([statement])
-    return search.matches_of(outcome.rows)[0]
+    return search.matches_of(outcome.rows, terms)[0]
 
 
 async def test_frequencies_tell_whether_others_have_items() -> None:
@@ -89,10 +89,29 @@ async def test_match_says_which_of_many_terms_it_holds() -> None:
     ids = [match.record.id for match in found]
     named = search.named_statement(asked, ids, [*many, *TERMS])
     [outcome] = await bench.app.sql.read([named])
-    held = {match.record.id: match.held for match in search.matches_of(outcome.rows)[0]}
+    again, _ = search.matches_of(outcome.rows, [*many, *TERMS])
+    held = {match.id: match.held for match in again}
+    assert held == {match.id: match.held for match in found}
     assert sorted(map(sorted, held.values())) == [
         ["tomatoes"],
         ["tomatoes", "番茄"],
         ["tomatoes", "番茄"],
         ["番茄", "阳台"],
     ]
+
+
+async def test_match_of_a_long_text_says_which_terms_it_holds() -> None:
+    bench = Bench()
+    filling = "一些别的话 and other words " * 200
+    content = f"{filling}番茄 tomatoes"
+    await create_item(bench.app, bench.caller(), {"title": "阳台", "content": content})
+    asked = Asked(bench.caller().namespace, ItemQuery(), bench.runtime.now_ms())
+    terms = ["番茄", "tomatoes", "阳台", "番", "omatoe", "茄子"]
+    statement = search.newest_statement(asked, limit=1)
+    [outcome] = await bench.app.sql.read([statement])
+    [newest] = search.matches_of(outcome.rows)[0]
+    named = search.named_statement(asked, [newest.id], terms)
+    [outcome] = await bench.app.sql.read([named])
+    assert str(outcome.rows[0]["held"]) == " 番茄 tomatoes 阳台 番 "
+    [match] = search.matches_of(outcome.rows, terms)[0]
+    assert match.held == {"番茄", "tomatoes", "阳台", "番"}

@@ -6,7 +6,7 @@ far off. Consolidating what was found is `app.consolidation`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, TypedDict, Unpack
 
 from remembrancer.app.commit import Answer
@@ -180,9 +180,9 @@ async def find_semantic_conflicts(
     found = await _find(app, asked, text)
     gist = gist_of(text)
     likely = [
-        (_likeness(gist, side, threshold, is_item=item_id is not None), side.match.record)
+        (_likeness(gist, side, threshold, is_item=item_id is not None), side)
         for side in found.sides
-        if side.id != item_id and side.match.record.fields.get("progress") != "done"
+        if side.id != item_id and side.match.texts["progress"] != "done"
     ]
     alike = sorted(
         (pair for pair in likely if pair[0].score >= threshold),
@@ -190,8 +190,8 @@ async def find_semantic_conflicts(
     )[:limit]
     return {
         "matches": [
-            _conflict(likeness, record, found.references, now_ms=asked.now_ms)
-            for likeness, record in alike
+            _conflict(likeness, side.match.record, found.references, now_ms=asked.now_ms)
+            for likeness, side in alike
         ],
         "count": len(alike),
     }
@@ -204,12 +204,12 @@ async def _text_of_item(app: App, caller: Caller, item_id: str) -> str:
         raise NotFound(
             f"there is no item {item_id[:60]!r}", hint="list_items or semantic_search find ids"
         )
-    return _texts(records[0])[0]
+    return _texts(records[0].fields)[0]
 
 
-def _texts(record: ItemRecord) -> list[str]:
+def _texts(fields: Mapping[str, JSON]) -> list[str]:
     """Return the whole text of an item, then its title and its content alone."""
-    title, content = str(record.fields["title"]), str(record.fields.get("content") or "")
+    title, content = str(fields["title"]), str(fields.get("content") or "")
     if not content:
         return [title]
     return [content if content.startswith(title) else f"{title}\n{content}", title, content]
@@ -221,7 +221,7 @@ def _likeness(asked: Gist, side: Side, threshold: float, *, is_item: bool) -> Li
     Nearness in meaning counts from the threshold on, and for less where something differs: no
     cosine can tell “port 2222” from “port 2223”.
     """
-    texts = _texts(side.match.record)
+    texts = _texts(side.match.texts)
     likeness = closest(asked, [gist_of(text) for text in (texts[:1] if is_item else texts)])
     cosine = side.meaning or 0.0
     if cosine < threshold or likeness.is_same:

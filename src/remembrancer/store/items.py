@@ -80,15 +80,23 @@ def _owner_column(area: str, *, is_past: bool) -> str:
 
 def records_of(rows: Sequence[Row]) -> tuple[list[ItemRecord], References]:
     """Return the items in rows of `COLUMNS` and `owner_columns`, and what they refer to."""
-    projects: dict[str, Owner] = {}
-    topics: dict[str, Owner] = {}
+    return [item_of(row) for row in rows], references_of(rows)
+
+
+def references_of(rows: Sequence[Row]) -> References:
+    """Return what rows of `COLUMNS` and `owner_columns` refer to."""
+    return References(_owners_of(rows, "project"), _owners_of(rows, "topic"))
+
+
+def _owners_of(rows: Sequence[Row], area: str) -> dict[str, Owner]:
+    packed_name, id_name = f"{area}_owner", f"{area}_id"
+    found: dict[str, Owner] = {}
     for row in rows:
-        for area, found in (("project", projects), ("topic", topics)):
-            packed = row[f"{area}_owner"]
-            if packed is not None and (id_ := str(row[f"{area}_id"])) not in found:
-                slug, name, state = json.loads(str(packed))
-                found[id_] = Owner(id_, slug, name, state == "active")
-    return [item_of(row) for row in rows], References(projects, topics)
+        packed = row[packed_name]
+        if packed is not None and (id_ := str(row[id_name])) not in found:
+            slug, name, state = json.loads(str(packed))
+            found[id_] = Owner(id_, slug, name, state == "active")
+    return found
 
 
 def load_statement(namespace: Namespace, ids: Sequence[str]) -> Statement:

@@ -6,18 +6,20 @@ Which terms are asked for and how a match is scored is `core.search`; the condit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final, Literal, NamedTuple
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple, cast
 
 from remembrancer.core.ids import Namespace
 from remembrancer.core.items.record import ItemRecord, References
 from remembrancer.core.search.ranking import MATCHED_ROWS_MAX
-from remembrancer.core.values import canonical_json
+from remembrancer.core.values import JSON, canonical_json
 from remembrancer.ports.sql import Row, SqlValue, Statement
 from remembrancer.store.item_filters import Asked, conditions, scoped_match, text_match
-from remembrancer.store.items import COLUMNS, owner_columns, records_of
+from remembrancer.store.items import COLUMNS, item_of, owner_columns, references_of
 from remembrancer.store.marks import Marks
+from remembrancer.store.record_table import load_json, whole
 
 MATCHES_READ_MAX: Final = MATCHED_ROWS_MAX
 """Matches that one search looks at, the newest first: more only when each of its terms is common.
@@ -53,6 +55,14 @@ send a text that was checked and prepared before: 3 ms of work otherwise. Our ch
 _SUMMED: Final = 12
 """Parts of one sum inside the sum of all: the depth of an expression stays far below D1's limit."""
 
+TAGS_KEPT: Final = 512
+"""Lists of tags taken apart, the last ones: many items have the same. Our choice."""
+
+_READ_CHARS_MAX: Final = 2_000
+"""Characters of a row's body up to which its tokens are read, and looked through here: ten times as
+quick as SQLite's `instr`. Of a longer one the database says what it holds, so that no Worker takes
+over megabytes. Our choice."""
+
 _OTHERS: Final = ""
 """What stands among the terms when other namespaces have items: no term is empty."""
 
@@ -67,14 +77,53 @@ _USE: Final = (
 class Match(NamedTuple):
     """An item that holds some of the terms, or that was asked for by id.
 
-    *Shape:* `strength` BM25, greater is better, 0 for what was asked for by id; `held` which of
-    all the query's terms it holds. *Units:* `recalled_at` milliseconds UTC.
+    *Shape:* `row` as it was read: most of what a recall looks at is never shown, so the whole
+    record is made of it only when it is asked for. `strength` BM25, greater is better, 0 for what
+    was asked for by id; `held` which of all the query's terms it holds. *Units:* `recalled_at`
+    milliseconds UTC.
     """
 
-    record: ItemRecord
+    row: Row
     strength: float = 0.0
     held: frozenset[str] = frozenset()
     recalled_at: int | None = None
+
+    @property
+    def id(self) -> str:
+        """The item's id."""
+        return str(self.row["id"])
+
+    @property
+    def seq(self) -> int:
+        """The item's place in the order of making."""
+        return whole(self.row["seq"])
+
+    @property
+    def changed_at(self) -> int:
+        """When the item was last changed. *Units:* milliseconds UTC."""
+        return whole(self.row["updated_at"])
+
+    @property
+    def record(self) -> ItemRecord:
+        """The item, made anew each time."""
+        return item_of(self.row)
+
+    @property
+    def texts(self) -> Mapping[str, JSON]:
+        """The fields whose columns hold them as they are: texts and numbers, not lists or flags."""
+        return cast("Mapping[str, JSON]", self.row)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The item's tags."""
+        tags = self.row["tags"]
+        return () if tags is None else _tags_of(str(tags))
+
+
+@lru_cache(maxsize=TAGS_KEPT)
+def _tags_of(listed: str) -> tuple[str, ...]:
+    tags = load_json(listed)
+    return tuple(str(tag) for tag in tags) if isinstance(tags, list) else ()
 
 
 def frequencies_statement(namespace: Namespace, terms: Sequence[str]) -> Statement:
@@ -187,7 +236,8 @@ def _listed(source: str, asked: Asked, terms: Sequence[str], marks: Marks, tier:
 
 
 def _held(terms: Sequence[str], marks: Marks) -> str:
-    """Return the column `held`: the terms that a row's text holds, joined by spaces.
+    """Return the column `held`: a row's tokens, or of a long row those of the terms that it holds,
+    a space before and behind each.
 
     The terms are one bound array that is read by place: D1 counts each row of `json_each`, and a
     sum of more than a hundred parts is too deep for it.
@@ -208,7 +258,8 @@ def _held(terms: Sequence[str], marks: Marks) -> str:
     # With a limit and a condition the inner select is not merged into the outer one, so the text
     # is put together once a row, and no row is copied for it.
     text = f"SELECT {_TEXT} AS text LIMIT 1"
-    return f"(SELECT {' || '.join(groups)} FROM ({text}) WHERE true) AS held"
+    long = f"(SELECT ' ' || {' || '.join(groups)} FROM ({text}) WHERE true)"
+    return f"CASE WHEN length(s.body) <= {_READ_CHARS_MAX} THEN {_TEXT} ELSE {long} END AS held"
 
 
 def _passing(asked: Asked, marks: Marks, tier: Tier) -> str:
@@ -222,22 +273,31 @@ def _passing(asked: Asked, marks: Marks, tier: Tier) -> str:
     return " AND ".join(passing)
 
 
-def matches_of(rows: Sequence[Row]) -> tuple[list[Match], References]:
-    """Return the matches from the rows of both statements, and what they refer to.
+def matches_of(rows: Sequence[Row], terms: Sequence[str] = ()) -> tuple[list[Match], References]:
+    """Return the matches from the rows of a reading statement, and what they refer to.
 
-    *Shape:* by BM25, the newest first among equals; those by id in the order of the ids.
+    *Shape:* `terms` as the statement was given them; by BM25, the newest first among equals; those
+    by id in the order of the ids.
     """
-    records, references = records_of(rows)
+    framed = [(term, f" {term} ") for term in terms]
     matches = [
         Match(
-            record,
-            -float(str(row["rank"])),
-            frozenset(str(row["held"]).split()),
+            row,
+            _strength(row["rank"]),
+            _held_of(str(row["held"]), framed),
             _time(row["last_recalled_at"]),
         )
-        for record, row in zip(records, rows, strict=True)
+        for row in rows
     ]
-    return sorted(matches, key=lambda match: -match.strength), references
+    return sorted(matches, key=lambda match: -match.strength), references_of(rows)
+
+
+def _held_of(text: str, framed: Sequence[tuple[str, str]]) -> frozenset[str]:
+    return frozenset([term for term, token in framed if token in text])
+
+
+def _strength(rank: SqlValue) -> float:
+    return -rank if isinstance(rank, float) else -float(str(rank))
 
 
 def _time(value: SqlValue) -> int | None:

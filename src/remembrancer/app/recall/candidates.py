@@ -74,34 +74,33 @@ class Side(NamedTuple):
     @property
     def id(self) -> str:
         """The item's id."""
-        return self.match.record.id
+        return self.match.id
 
     @property
     def candidate(self) -> Candidate:
         """The candidate as fusing takes it."""
-        fields = self.match.record.fields
-        tags, key = fields.get("tags"), fields.get("fact_key")
-        names = names_of(
-            [str(tag) for tag in tags] if isinstance(tags, list) else [],
-            None if key is None else str(key),
-        )
+        match = self.match
+        texts = match.texts
+        key = texts["fact_key"]
+        fact_key = None if key is None else str(key)
         return Candidate(
-            self.id,
-            meaning=self.meaning,
-            thread=self.thread,
-            place=self.match.record.seq,
-            held=self.match.held,
-            names=names,
-            text=whole_of(fields),
-            fact_key=None if key is None else str(key),
+            match.id,
+            None,
+            self.meaning,
+            self.thread,
+            match.seq,
+            match.held,
+            names_of(match.tags, fact_key),
+            whole_of(texts),
+            fact_key,
         )
 
     @property
     def thread(self) -> str | None:
         """The conversation that it is a turn of: where an excerpt comes from."""
-        fields = self.match.record.fields
-        source = fields.get("source")
-        return str(source) if fields.get("type") == TURN_TYPE and source else None
+        texts = self.match.texts
+        source = texts["source"]
+        return str(source) if source and texts["type"] == TURN_TYPE else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +201,7 @@ class _Reader:
         if not self._chosen:
             return [], References()
         [outcome] = await self._app.sql.read([self._matches(WORDS_POOL, self._wanted.tier)])
-        matches, references = store.matches_of(outcome.rows)
+        matches, references = store.matches_of(outcome.rows, self._forms)
         return [Side(match) for match in matches], references
 
     async def others(
@@ -226,10 +225,10 @@ class _Reader:
         found: dict[str, Side] = {}
         references = References()
         for number, outcome in enumerate(await self._app.sql.read(statements)):
-            matches, known = store.matches_of(outcome.rows)
+            matches, known = store.matches_of(outcome.rows, self._forms)
             references = joined(references, known)
             for match in matches:
-                id_ = match.record.id
+                id_ = match.id
                 found[id_] = Side(match, near.get(id_), is_cold=number >= count)
         fresh = [side for id_, side in found.items() if id_ not in held]
         return sorted(fresh, key=lambda side: -(side.meaning or 0.0)), references
@@ -237,7 +236,7 @@ class _Reader:
     def _current(self, ids: Sequence[str], sides: Sequence[Side]) -> list[Statement]:
         tier = self._wanted.tier
         statements = [self._named(ids, tier)] if ids else []
-        turns = [side.match.record.seq for side in sides if side.thread is not None]
+        turns = [side.match.seq for side in sides if side.thread is not None]
         around = {seq + step for seq in turns[:TURNS_WIDENED] for step in (-1, 1)} - {*turns}
         if around:
             statements.append(

@@ -290,9 +290,9 @@ async def _recall(
 
 
 def _hits(found: Found, best: Sequence[Selected], texts: Sequence[str]) -> list[Hit]:
-    records = {side.id: side.match.record for side in found.sides}
+    matches = {side.id: side.match for side in found.sides}
     return [
-        Hit(records[one.id], shown(one.score), text, one.layer)
+        Hit(matches[one.id].record, shown(one.score), text, one.layer)
         for one, text in zip(best, texts, strict=True)
     ]
 
@@ -344,15 +344,14 @@ def _around(app: App, asking: _Asking, outcomes: Sequence[Outcome]) -> _Around:
 
 def _contender(side: Side) -> Contender:
     match = side.match
-    fields = match.record.fields
     candidate = side.candidate
     return Contender(
         candidate=candidate,
         text=candidate.text,
-        type=str(fields["type"]),
-        at_ms=match.record.updated_at,
+        type=str(match.texts["type"]),
+        at_ms=match.changed_at,
         recalled_at=match.recalled_at,
-        is_pinned=bool(fields.get("pinned")),
+        is_pinned=bool(match.texts["pinned"]),
         is_cold=side.is_cold,
     )
 

@@ -57,7 +57,7 @@ def spoken(text: str) -> Spoken:
 
 def names_of(tags: Sequence[str], fact_key: str | None) -> tuple[str, ...]:
     """Return what an item is called by: its tags, and the last part of its key in words."""
-    name = key_words((fact_key or "").rpartition(":")[2])
+    name = key_words(fact_key.rpartition(":")[2]) if fact_key else ""
     return tuple(dict.fromkeys([*tags, name] if name else tags))
 
 
