@@ -10,10 +10,11 @@ from tests.builders import Bench
 
 from remembrancer.app.candidates.decide import decide_candidate, decide_candidates, preview_merge
 from remembrancer.app.candidates.queue import get_candidate, list_candidates
-from remembrancer.app.items.states import update_task_state
+from remembrancer.app.items.states import delete_items, update_task_state
 from remembrancer.app.items.write import create_item
 from remembrancer.app.memories.save import NewMemory, save_memory
 from remembrancer.app.rebuild import rebuild
+from remembrancer.app.relations import supersede_items
 from remembrancer.app.undo import redo, undo
 from remembrancer.app.verify import verify
 from remembrancer.core.candidates.decide import Proposed, file_candidate
@@ -235,6 +236,53 @@ async def test_approved_changes_of_a_night_are_carried_out() -> None:
     other = await waiting(bench, "c", kind="retire", target_ids=(ids[0],))
     with pytest.raises(InvalidInput):
         await decided(bench, other, "merge", target_id=ids[1])
+
+
+async def _conflict(bench: Bench) -> tuple[str, str, str]:
+    """Two memories that contradict each other, and the candidate that says so."""
+    newer, older = await memory(bench, "lives in Porto"), await memory(bench, "lives in Lisbon")
+    return newer, older, await waiting(bench, "b", kind="conflict", target_ids=(newer, older))
+
+
+async def test_conflict_is_decided_though_the_relation_stands_from_before() -> None:
+    bench = Bench()
+    newer, older, clash = await _conflict(bench)
+    await supersede_items(bench.app, bench.caller(), source_item_id=newer, target_item_ids=[older])
+    await update_task_state(bench.app, bench.caller(), older, "reactivate")
+    assert (await decided(bench, clash, "approve"))["outcome"] == "superseded"
+    assert await active(bench) == ["lives in Porto"]
+
+
+async def test_conflict_closes_no_circle_of_what_supersedes() -> None:
+    bench = Bench()
+    newer, older, clash = await _conflict(bench)
+    await supersede_items(bench.app, bench.caller(), source_item_id=older, target_item_ids=[newer])
+    await update_task_state(bench.app, bench.caller(), newer, "reactivate")
+    with pytest.raises(Conflict) as refused:
+        await decided(bench, clash, "approve")
+    assert refused.value.code == "cycle"
+    assert len(await active(bench)) == 2
+
+
+async def test_person_says_which_side_of_a_conflict_ends() -> None:
+    bench = Bench()
+    newer, _, clash = await _conflict(bench)
+    stranger = await memory(bench, "likes tea")
+    with pytest.raises(InvalidInput) as refused:
+        await decided(bench, clash, "approve", target_id=stranger)
+    assert refused.value.field == "target_id"
+    answer = await decided(bench, clash, "approve", target_id=newer)
+    assert answer["memory"]["id"] == newer
+    assert await active(bench) == ["lives in Lisbon", "likes tea"]
+
+
+async def test_conflict_whose_newer_side_has_ended_takes_the_older_one_from_nobody() -> None:
+    bench = Bench()
+    newer, _, clash = await _conflict(bench)
+    await delete_items(bench.app, bench.caller(), [newer])
+    with pytest.raises(Conflict):
+        await decided(bench, clash, "approve")
+    assert await active(bench) == ["lives in Lisbon"]
 
 
 async def test_stale_task_becomes_stale_when_that_is_approved() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, TypedDict, cast
 
-from remembrancer.app.candidates.queue import Scene, look
+from remembrancer.app.candidates.queue import Scene, look, targets_of
 from remembrancer.app.commit import Answer, Plan, write, write_in_turn
 from remembrancer.app.items.inputs import ItemInput
 from remembrancer.app.memories.replacing import Place, plan_replacing
@@ -22,13 +22,14 @@ from remembrancer.app.memories.save import (
     plan_superseding,
     saving_of,
 )
+from remembrancer.app.relations import Link, plan_link
 from remembrancer.app.state import App
 from remembrancer.core import limits
 from remembrancer.core.candidates import decide as rules
 from remembrancer.core.candidates.decide import Action, candidate_view
 from remembrancer.core.distill.facts import normal_key
 from remembrancer.core.errors import InvalidInput, LimitExceeded, RemembrancerError
-from remembrancer.core.ids import RELATIONS
+from remembrancer.core.ids import item_stream
 from remembrancer.core.items import decide as items
 from remembrancer.core.items.commands import ItemEdit
 from remembrancer.core.items.record import after_draft, item_view
@@ -37,10 +38,9 @@ from remembrancer.core.memories import decide as memories
 from remembrancer.core.memories.view import memory_view
 from remembrancer.core.memories.wording import content_of, worded
 from remembrancer.core.redact.redaction import redact
-from remembrancer.core.relations.decide import add_relations, relation_key
 from remembrancer.core.values import JSON, Caller
 from remembrancer.store.candidates import candidate_stream
-from remembrancer.store.items import LoadedItem
+from remembrancer.store.items import LoadedItem, require
 from remembrancer.store.ledger import StreamEdit
 
 DECISIONS_MAX: Final = 50
@@ -202,6 +202,8 @@ async def _effects(
         return await plan_superseding(saving, target.record.id, "reviewed")
     if kind == "fact":
         return await plan_saving(_saving(app, caller, scene, decision))
+    if kind == "conflict":
+        return await _plan_conflict(app, caller, scene, decision)
     targets = _require_targets(scene, decision)
     if kind in ("merge", "replace"):
         place = Place(targets, scene.around.references, scene.relations_head)
@@ -221,38 +223,43 @@ def _require_targets(scene: Scene, decision: Decision) -> list[LoadedItem]:
     return targets
 
 
+async def _plan_conflict(app: App, caller: Caller, scene: Scene, decision: Decision) -> Plan:
+    """Return the plan by which one side of a conflict supersedes the other, by default the first
+    named the last."""
+    named = targets_of(scene.candidate)
+    ended_id = decision.get("target_id") or named[-1]
+    staying = [id_ for id_ in named if id_ != ended_id]
+    if ended_id not in named or not staying:
+        raise InvalidInput(
+            f"{ended_id[:60]!r} is no side of the conflict {scene.candidate.id}",
+            hint=f"one of {', '.join(named)}",
+            field="target_id",
+        )
+    older, newer = (require(scene.around.items, id_) for id_ in (ended_id, staying[0]))
+    for side in (older, newer):
+        memories.refuse_ended(side.record)
+    link = Link(newer.record.id, [ended_id], reason="reviewed", is_superseding=True)
+    linked = await plan_link(app, caller, link)
+    [draft] = [edit.drafts[0] for edit in linked.plan.edits if edit.stream == item_stream(ended_id)]
+    shown = _changed(scene, older, draft, "superseded")
+    return replace(linked.plan, answer=shown.answer)
+
+
 def _plan_change(scene: Scene, kind: str, targets: list[LoadedItem]) -> Plan:
     """Return the plan of a proposed change that needs no text."""
     at = scene.around.at
-    if kind == "conflict":
-        newer, older = targets[0], targets[-1]
-        memories.refuse_ended(older.record)
-        draft = items.supersede_item(
-            older.record.fields, by_id=newer.record.id, at=at, reason="reviewed"
-        )
-        key = relation_key(newer.record.id, "supersedes", older.record.id)
-        drawn = add_relations({}, {key: (1.0, "reviewed")}, now_ms=at.now_ms)
-        assert drawn is not None
-        edit = StreamEdit(RELATIONS, scene.relations_head, {}, (drawn,))
-        return _changed(scene, older, draft, "superseded", [edit])
     [target, *_] = targets
     if kind == "stale_task":
         return _changed(scene, target, items.mark_stale(target.record.fields, at=at), "stale")
     return _changed(scene, target, items.archive_item(target.record.fields, at=at), "archived")
 
 
-def _changed(
-    scene: Scene,
-    item: LoadedItem,
-    draft: Draft | None,
-    outcome: str,
-    edits: Sequence[StreamEdit] = (),
-) -> Plan:
+def _changed(scene: Scene, item: LoadedItem, draft: Draft | None, outcome: str) -> Plan:
     at_ms = scene.around.at.now_ms
     record = item.record if draft is None else after_draft(item.record, draft, at_ms)
     view = item_view(record, scene.around.references)
     memory = memory_view(view) if view["kind"] == "memory" else None
-    changed = [] if draft is None else [item.edit(draft), *edits]
+    changed = [] if draft is None else [item.edit(draft)]
     return Plan({"memory": memory, "outcome": outcome}, at_ms, changed)
 
 
