@@ -7,6 +7,7 @@ import itertools
 import pytest
 from tests.builders import Bench, id_of
 
+from remembrancer.app.forget import forget_item
 from remembrancer.app.items.states import delete_items, restore_item, update_task_state
 from remembrancer.app.items.write import create_item
 from remembrancer.app.relations import add_relation, list_relations, remove_relation
@@ -282,3 +283,13 @@ async def test_a_finished_task_keeps_its_relations() -> None:
     await relate(bench, a, "blocks", b)
     await update_task_state(bench.app, bench.caller(), a, "complete")
     assert [relation["state"] for relation in await shown(bench, b)] == ["completed"]
+
+
+async def test_forgetting_tells_how_many_relations_went_with_the_item() -> None:
+    bench = Bench()
+    a, b, c = await items(bench, 3)
+    await relate(bench, a, "supports", b)
+    await relate(bench, c, "supports", a)
+    await relate(bench, b, "supports", c)
+    answer = await forget_item(bench.app, bench.caller(), a)
+    assert answer["relations_removed"] == 2

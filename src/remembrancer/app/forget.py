@@ -73,7 +73,7 @@ async def forget_item(app: App, caller: Caller, item_id: str) -> Answer:
                 "events_emptied": len(events),
                 "quotes_redacted": len(redacted),
                 "messages_redacted": copies.messages,
-                "relations_removed": len(outcomes[5].rows),
+                "relations_removed": len(outcomes[2].rows),
             },
             at_ms=now,
             edits=[*edges, item.edit(draft)],
