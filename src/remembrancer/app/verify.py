@@ -6,6 +6,7 @@ Reads everything, writes nothing, names the first break.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Final
 
 from remembrancer.app.state import App
@@ -17,8 +18,40 @@ from remembrancer.store.verify import StoredEvent, misplaced_rows, stored_after
 PAGE_EVENTS: Final = 500
 """Events read at once."""
 
+PIECE_PAGES: Final = 16
+"""Pages of one piece where requests have a bound: hashing 8,000 events takes a Worker about a
+second. Our choice."""
+
 Progress = Callable[[int], None]
 """Told how many events were checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """How far a walk is: up to this version of a stream, at which the chain has this value.
+
+    *Shape:* `first_break` ends it.
+    """
+
+    namespace: str
+    stream: str = ""
+    version: int = 0
+    chain: str = GENESIS
+    events: int = 0
+    streams: int = 0
+    forgotten: int = 0
+    first_break: dict[str, JSON] | None = None
+
+    @property
+    def report(self) -> dict[str, JSON]:
+        """What was found so far: `{"ok", "events", "streams", "forgotten", "first_break"}`."""
+        return {
+            "ok": self.first_break is None,
+            "events": self.events,
+            "streams": self.streams,
+            "forgotten": self.forgotten,
+            "first_break": self.first_break,
+        }
 
 
 async def verify(
@@ -29,41 +62,58 @@ async def verify(
     *Shape:* `{"ok", "events", "streams", "forgotten", "first_break"}`; a break is
     `{"namespace", "stream", "version", "position", "what"}`.
     """
-    place = (namespace or "", "", 0)
-    events = streams = forgotten = 0
-    chain, version, current = GENESIS, 0, ("", "")
-    first_break: dict[str, JSON] | None = None
-    while first_break is None:
+    walked, is_over = Walked(namespace or ""), False
+    while not is_over:
+        walked, is_over = await verify_piece(app, walked, namespace=namespace, progress=progress)
+    return walked.report
+
+
+async def verify_piece(
+    app: App,
+    walked: Walked,
+    *,
+    namespace: Namespace | None = None,
+    progress: Progress | None = None,
+) -> tuple[Walked, bool]:
+    """Walk on by `PIECE_PAGES` pages at most; tell whether it is over.
+
+    *Promise:* so many statements, and one at the end.
+    """
+    for _ in range(PIECE_PAGES):
+        place = (walked.namespace, walked.stream, walked.version)
         page = await stored_after(app.sql, place, PAGE_EVENTS)
         for stored in _within(page, namespace):
-            if (stored.namespace, stored.stream) != current:
-                current, chain, version = (stored.namespace, stored.stream), GENESIS, 0
-                streams += 1
-            what = find_fault(stored, chain, version)
-            if what is not None:
-                first_break = _break(stored, what)
-                break
-            events += 1
-            forgotten += stored.salt is None
-            chain, version = stored.chain, stored.version
+            walked = _follow(walked, stored)
+            if walked.first_break is not None:
+                return walked, True
         if progress is not None:
-            progress(events)
+            progress(walked.events)
         if len(page) < PAGE_EVENTS or (namespace and page[-1].namespace != namespace):
-            break
-        place = (page[-1].namespace, page[-1].stream, page[-1].version)
-    if first_break is None:
-        first_break = await _first_misplaced(app, namespace)
-    return {
-        "ok": first_break is None,
-        "events": events,
-        "streams": streams,
-        "forgotten": forgotten,
-        "first_break": first_break,
-    }
+            misplaced = await _first_misplaced(app, namespace)
+            return replace(walked, first_break=misplaced), True
+    return walked, False
 
 
 def _within(page: Iterable[StoredEvent], namespace: Namespace | None) -> Iterable[StoredEvent]:
     return (stored for stored in page if namespace is None or stored.namespace == namespace)
+
+
+def _follow(walked: Walked, stored: StoredEvent) -> Walked:
+    is_new = (stored.namespace, stored.stream) != (walked.namespace, walked.stream)
+    chain, version = (GENESIS, 0) if is_new else (walked.chain, walked.version)
+    streams = walked.streams + is_new
+    what = find_fault(stored, chain, version)
+    if what is not None:
+        return replace(walked, streams=streams, first_break=_break(stored, what))
+    return Walked(
+        stored.namespace,
+        stored.stream,
+        stored.version,
+        stored.chain,
+        walked.events + 1,
+        streams,
+        walked.forgotten + (stored.salt is None),
+    )
 
 
 def find_fault(stored: StoredEvent, chain: str, version: int) -> str | None:

@@ -1,21 +1,22 @@
 """Rebuilding: shadow tables, the replay's cursor, and the swap.
 
-Shadows carry no secondary index while they are filled; the swap drops the old tables, renames the
-shadows and makes the indexes anew, in one batch that fails when the ledger has moved on. The
-schema is read from the database itself, so no table is described twice.
+Shadows carry no secondary index. The swap is one batch that fails when the ledger has moved on: it
+takes out of each table what its shadow does not have, and puts in what the shadow has more, so
+that rows and indexes that were right stay as they are. The schema is read from the database
+itself, so no table is described twice.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.core.errors import CorruptData
-from remembrancer.core.ids import Namespace, Stream
 from remembrancer.core.ledger.events import Event
 from remembrancer.core.values import canonical_json
-from remembrancer.ports.sql import Row, SqlStore, Statement
+from remembrancer.ports.sql import Row, SqlStore, SqlValue, Statement
 from remembrancer.store import ledger
 from remembrancer.store.projections import TABLES
 
@@ -32,9 +33,29 @@ class Cursor:
     stream: str = ""
     version: int = 0
 
+    @property
+    def is_replayed(self) -> bool:
+        """Whether it is behind every stream: what is left is to catch up, and to swap."""
+        return self.namespace == _BEHIND
+
+    @property
+    def is_swapped(self) -> bool:
+        """Whether the tables are new: what is left is to drop the shadows."""
+        return self.namespace == _SWAPPED
+
+
+_BEHIND: Final = "\U0010ffff"
+_SWAPPED: Final = "\U0010ffff\U0010ffff"
+"""Behind every name of a namespace."""
+
+
+def replayed(position: int) -> Cursor:
+    """Return the cursor behind every stream, with all events up to a position in the shadows."""
+    return Cursor(position, _BEHIND)
+
 
 async def read_cursor(sql: SqlStore) -> Cursor | None:
-    """Return where an interrupted replay stands, or None when there is none."""
+    """Return where a rebuild stands, or None when there is none."""
     [outcome] = await sql.read(
         [
             Statement(
@@ -61,65 +82,136 @@ async def last_position(sql: SqlStore) -> int:
     return int(str(value)) if value is not None else 0
 
 
-def cursor_statement(cursor: Cursor) -> Statement:
-    """Return the statement that keeps the cursor; it belongs into the batch it speaks of."""
+def cursor_statement(
+    cursor: Cursor, before: Cursor | None, *, ledger_ends_at: int | None = None
+) -> Statement:
+    """Return the statement that moves the cursor; it belongs into the batch it speaks of.
+
+    *Promise:* a clash unless the cursor stands where it was before (None: there is none), and the
+    ledger ends at a position if one is given.
+    """
+    is_there = (
+        "NOT EXISTS (SELECT 1 FROM rebuild_state)"
+        if before is None
+        else "EXISTS (SELECT 1 FROM rebuild_state WHERE started_position = ?5"
+        " AND last_namespace = ?6 AND last_stream = ?7 AND last_version = ?8)"
+    )
+    params: list[SqlValue] = [*_parts(cursor), *(_parts(before) if before is not None else ())]
+    if ledger_ends_at is not None:
+        params.append(ledger_ends_at)
+        is_there += f" AND (SELECT coalesce(max(position), 0) FROM events) = ?{len(params)}"
+    # The table takes no other id than 1.
     return Statement(
         "INSERT INTO rebuild_state (id, started_position, last_namespace, last_stream,"
-        " last_version) VALUES (1, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
-        " started_position = excluded.started_position,"
+        f" last_version) SELECT CASE WHEN {is_there} THEN 1 ELSE 2 END, ?1, ?2, ?3, ?4 WHERE true"
+        " ON CONFLICT (id) DO UPDATE SET started_position = excluded.started_position,"
         " last_namespace = excluded.last_namespace, last_stream = excluded.last_stream,"
         " last_version = excluded.last_version",
-        (cursor.position, cursor.namespace, cursor.stream, cursor.version),
+        tuple(params),
     )
 
 
+def _parts(cursor: Cursor) -> tuple[SqlValue, ...]:
+    return cursor.position, cursor.namespace, cursor.stream, cursor.version
+
+
 async def make_shadows(sql: SqlStore, cursor: Cursor) -> None:
-    """Make empty shadow tables, dropping any that are left, and set the cursor."""
-    definitions = await _definitions(sql, "table")
-    statements = [Statement(f"DROP TABLE IF EXISTS {SHADOW}{table}") for table in TABLES]
+    """Make empty shadow tables, dropping any that are left, and set the cursor.
+
+    *Raises:* Conflict when another rebuild has begun meanwhile.
+    """
+    names = [*TABLES, *(SHADOW + table for table in TABLES)]
+    [outcome] = await sql.read(
+        [
+            Statement(
+                "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
+                " AND name IN (SELECT value FROM json_each(?))",
+                (canonical_json(names),),
+            )
+        ]
+    )
+    definitions = {str(row["name"]): str(row["sql"]) for row in outcome.rows}
+    statements = [cursor_statement(cursor, None)]
     for table in TABLES:
         if table not in definitions:
             raise CorruptData(f"the table {table!r} is missing", hint="run the migrations")
+        if SHADOW + table in definitions:
+            statements.append(Statement(f"DROP TABLE {SHADOW}{table}"))
         pattern = rf'^(CREATE (?:VIRTUAL )?TABLE )"?{table}"?'
         text, count = re.subn(pattern, rf"\1{SHADOW}{table}", definitions[table], count=1)
         assert count == 1, definitions[table]
         statements.append(Statement(text))
-    await sql.write([*statements, cursor_statement(cursor)])
-
-
-async def swap(sql: SqlStore, position: int) -> None:
-    """Put the shadows in place.
-
-    *Raises:* Conflict when an event came after `position`; nothing is changed then.
-    """
-    indexes = await _definitions(sql, "index")
-    statements = [
-        Statement(
-            "INSERT INTO guards (holds) SELECT coalesce(max(position), 0) = ? FROM events",
-            (position,),
-        ),
-        Statement("DELETE FROM guards"),
-    ]
-    for table in TABLES:
-        statements.append(Statement(f"DROP TABLE {table}"))
-        statements.append(Statement(f"ALTER TABLE {SHADOW}{table} RENAME TO {table}"))
-    statements += [Statement(text) for text in indexes.values()]
-    statements.append(Statement("DELETE FROM rebuild_state"))
-    statements.append(Statement("UPDATE scope_versions SET version = version + 1"))
     await sql.write(statements)
 
 
-async def _definitions(sql: SqlStore, type_: str) -> dict[str, str]:
+async def swap(sql: SqlStore, before: Cursor) -> int:
+    """Make the tables equal to their shadows; return how many rows were not.
+
+    *Raises:* Conflict when an event came after the cursor's position, or another has swapped;
+    nothing is changed then. *Promise:* two statements for each table, and two.
+    """
     [outcome] = await sql.read(
         [
             Statement(
-                "SELECT name, sql FROM sqlite_master WHERE type = ? AND sql IS NOT NULL"
-                " AND tbl_name IN (SELECT value FROM json_each(?)) ORDER BY name",
-                (type_, canonical_json(list(TABLES))),
+                "SELECT m.value AS name, p.name AS column, p.pk FROM json_each(?1) AS m"
+                " CROSS JOIN pragma_table_info(m.value) AS p ORDER BY m.key, p.cid",
+                (canonical_json([table for table in TABLES if table != _INDEX]),),
             )
         ]
     )
-    return {str(row["name"]): str(row["sql"]) for row in outcome.rows}
+    columns: dict[str, list[tuple[str, bool]]] = {}
+    for row in outcome.rows:
+        is_key = row["pk"] != 0
+        columns.setdefault(str(row["name"]), []).append((str(row["column"]), is_key))
+    after = Cursor(before.position, _SWAPPED)
+    statements = [cursor_statement(after, before, ledger_ends_at=before.position)]
+    for table, named in columns.items():
+        statements += _equalling(table, named)
+    # Words of the index that belong to no row would not show in a comparison: it is replaced.
+    statements.append(Statement(f"DROP TABLE {_INDEX}"))
+    statements.append(Statement(f"ALTER TABLE {SHADOW}{_INDEX} RENAME TO {_INDEX}"))
+    statements.append(Statement("UPDATE scope_versions SET version = version + 1"))
+    outcomes = await sql.write(statements)
+    return sum(one.changes for one in outcomes[1 : 1 + 2 * len(columns)])
+
+
+_COUNTERS: Final = "counters"
+"""The table whose rows of nothing may be missing."""
+
+_INDEX: Final = "search"
+"""The table that is an index itself."""
+
+
+def _equalling(table: str, columns: Sequence[tuple[str, bool]]) -> list[Statement]:
+    # As rows: a term for each column would be too deep an expression for D1.
+    shadow = ", ".join(f"s.{name}" for name, _ in columns)
+    present = ", ".join(f"t.{name}" for name, _ in columns)
+    key = " AND ".join(f"t.{name} = s.{name}" for name, is_key in columns if is_key)
+    names = ", ".join(name for name, _ in columns)
+    kept = missing = ""
+    if table == _COUNTERS:
+        # One that has come back to nothing says as much as one that never was.
+        kept = f" AND (t.value <> 0 OR EXISTS (SELECT 1 FROM {SHADOW}{table} AS s WHERE {key}))"
+        missing = " AND s.value <> 0"
+    return [
+        Statement(
+            f"DELETE FROM {table} AS t WHERE NOT EXISTS"
+            f" (SELECT 1 FROM {SHADOW}{table} AS s WHERE {key}"
+            f" AND ({shadow}) IS ({present})){kept}"
+        ),
+        Statement(
+            f"INSERT INTO {table} ({names}) SELECT {names} FROM {SHADOW}{table} AS s"
+            f" WHERE NOT EXISTS (SELECT 1 FROM {table} AS t WHERE {key}){missing}"
+        ),
+    ]
+
+
+async def drop_shadows(sql: SqlStore) -> None:
+    """Drop the shadows of tables that are new, and the cursor. *Promise:* safe to repeat."""
+    statements = [
+        Statement(f"DROP TABLE IF EXISTS {SHADOW}{table}") for table in TABLES if table != _INDEX
+    ]
+    await sql.write([*statements, Statement("DELETE FROM rebuild_state")])
 
 
 async def events_after(sql: SqlStore, cursor: Cursor, limit: int) -> list[Event]:
@@ -149,14 +241,6 @@ async def events_since(sql: SqlStore, position: int, limit: int) -> list[Event]:
         ]
     )
     return [ledger.event_of(row) for row in outcome.rows]
-
-
-async def stream_before(
-    sql: SqlStore, namespace: Namespace, stream: Stream, version: int
-) -> list[Event]:
-    """Return a stream's events before a version, oldest first."""
-    events = await ledger.read_stream(sql, namespace, stream)
-    return [event for event in events if event.version < version]
 
 
 async def totals(sql: SqlStore) -> tuple[int, int]:

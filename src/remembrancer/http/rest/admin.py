@@ -7,10 +7,13 @@ from typing import Final
 
 from pydantic import Field
 
-from remembrancer.app import rebuild, verify
 from remembrancer.app.import_standing import decode_standing, encode_standing
 from remembrancer.app.importing import Asked, import_lines, report_of
 from remembrancer.app.inspection import Inspection
+from remembrancer.app.rebuild import rebuild, rebuild_step
+from remembrancer.app.rebuild_place import decode_told, encode_told
+from remembrancer.app.verify import verify_piece
+from remembrancer.app.verify_place import decode_walked, encode_walked
 from remembrancer.core.errors import CorruptData, InvalidInput
 from remembrancer.core.values import JSON
 from remembrancer.http.answers import Answer
@@ -25,6 +28,7 @@ class Verifying(Named):
     """What to verify."""
 
     all_namespaces: bool = Field(False, description="Not only the caller's.")
+    cursor: str | None = Field(None, description="Of the answer before: the walk goes on there.")
 
 
 class Break(Shape):
@@ -38,28 +42,40 @@ class Break(Shape):
 
 
 class VerifyAnswer(Shape):
-    """What verifying found."""
+    """What verifying found so far. With `more` it is not over: ask again with `cursor`."""
 
     ok: bool
     events: int
     streams: int
     forgotten: int
     first_break: Break | None
+    more: bool
+    cursor: str | None
 
 
 class Rebuilding(Named):
     """How to rebuild."""
 
     dry_run: bool = Field(False, description="Only tell what it would cost.")
+    cursor: str | None = Field(
+        None, description="Of the answer before. Without it a rebuild begins, or one goes on."
+    )
 
 
 class RebuildAnswer(Shape):
-    """What was rebuilt, or would be."""
+    """What was rebuilt, or would be; `rows_changed` were not as they should be.
+
+    With `more` it is not over: `events_done` since it was first asked; ask again with `cursor`.
+    """
 
     events: int
     streams: int
     rows_written_estimate: int
     resumed: bool
+    events_done: int
+    rows_changed: int
+    more: bool
+    cursor: str | None
 
 
 class Importing(Query):
@@ -114,11 +130,25 @@ async def _import(call: Call[Importing, None]) -> Answer:
 
 async def _verify(call: Call[None, Verifying]) -> Answer:
     namespace = None if call.body.all_namespaces else call.caller.namespace
-    return Answer(await verify.verify(call.app, namespace=namespace))
+    walked, is_over = decode_walked(call.body.cursor, namespace), False
+    while not is_over:
+        walked, is_over = await verify_piece(call.app, walked, namespace=namespace)
+        if call.app.request_pieces is not None:
+            break
+    return _going_on(walked.report, None if is_over else encode_walked(walked))
 
 
 async def _rebuild(call: Call[None, Rebuilding]) -> Answer:
-    return Answer(await rebuild.rebuild(call.app, dry_run=call.body.dry_run))
+    if call.body.dry_run:
+        return _going_on(await rebuild(call.app, dry_run=True), None)
+    if call.app.request_pieces is None:
+        return _going_on(await rebuild(call.app), None)
+    told, is_over = await rebuild_step(call.app, decode_told(call.body.cursor))
+    return _going_on(told.report, None if is_over else encode_told(told))
+
+
+def _going_on(report: dict[str, JSON], cursor: str | None) -> Answer:
+    return Answer({**report, "more": cursor is not None, "cursor": cursor})
 
 
 ROUTES: Final = (
@@ -128,6 +158,7 @@ ROUTES: Final = (
         name="verify",
         area="admin",
         summary="Walk the ledger's chains and name the first break",
+        description="On Cloudflare a request walks some thousand events and says `more`.",
         scope="admin",
         body=Verifying,
         response=VerifyAnswer,
@@ -139,7 +170,10 @@ ROUTES: Final = (
         name="rebuild",
         area="admin",
         summary="Make all tables anew from the ledger",
-        description="Of all namespaces. Readers see the old tables until one atomic swap.",
+        description="Of all namespaces. Readers see the old tables until one atomic swap. On "
+        "Cloudflare a request does one step and says `more`; the next one goes on, also after a "
+        "crash. 409: something was written before the swap; ask again.",
+        errors=("conflict",),
         scope="admin",
         body=Rebuilding,
         response=RebuildAnswer,
