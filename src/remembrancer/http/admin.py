@@ -8,9 +8,12 @@ from __future__ import annotations
 import hashlib
 from typing import Final
 
+from pydantic import ConfigDict
+
 from remembrancer.core.errors import NotFound
 from remembrancer.http.answers import Answer
 from remembrancer.http.calls import Call
+from remembrancer.http.parsing import Query
 from remembrancer.http.route_table import Route
 
 INDEX: Final = "index.html"
@@ -41,7 +44,13 @@ Everything else works without it: see <a href="/docs">/docs</a>.</p>
 """What is answered in place of the page where there is no build."""
 
 
-async def _index(call: Call[None, None]) -> Answer:
+class LinkQuery(Query):
+    """Whatever a link carries, such as what newsletters put there: none of it is read."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+async def _index(call: Call[LinkQuery, None]) -> Answer:
     asset = await call.app.assets.read(INDEX) if call.app.assets is not None else None
     if asset is None:
         return Answer(
@@ -53,7 +62,7 @@ async def _index(call: Call[None, None]) -> Answer:
     return _answer(call, asset.body, asset.media_type, "no-cache")
 
 
-async def _file(call: Call[None, None]) -> Answer:
+async def _file(call: Call[LinkQuery, None]) -> Answer:
     path = call.path["path"]
     asset = None
     if call.app.assets is not None and _is_inside(path) and path != INDEX:
@@ -71,7 +80,7 @@ def _is_inside(path: str) -> bool:
     return all(part and not part.startswith(".") for part in parts) and not set("\\:\0") & set(path)
 
 
-def _answer(call: Call[None, None], body: bytes, media_type: str, caching: str) -> Answer:
+def _answer(call: Call[LinkQuery, None], body: bytes, media_type: str, caching: str) -> Answer:
     etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     headers = {"content-security-policy": POLICY, "cache-control": caching, "etag": etag}
     wanted = call.headers.get("if-none-match", "")
@@ -93,6 +102,7 @@ ROUTES: Final = (
         description="Static; what it shows it asks of this API with a key. 503 where it is not "
         "built; the page says how to build it.",
         scope=None,
+        query=LinkQuery,
         media_type="text/html",
         statuses=(200, 304, 503),
         handler=_index,
@@ -105,6 +115,7 @@ ROUTES: Final = (
         area="panel",
         summary="A file of the panel",
         scope=None,
+        query=LinkQuery,
         params={"path": "the file's path within the build"},
         media_type="*/*",
         statuses=(200, 304),

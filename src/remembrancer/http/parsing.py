@@ -92,7 +92,8 @@ def split_query(query: bytes) -> list[tuple[str, str]]:
 
 
 def parse_query(model: type[M] | None, pairs: Sequence[tuple[str, str]]) -> M | None:
-    """Return the query's model; a route without one takes no parameters.
+    """Return the query's model; a route without one takes no parameters, and one whose model
+    ignores what it does not know ignores it.
 
     *Raises:* InvalidInput.
     """
@@ -104,6 +105,8 @@ def parse_query(model: type[M] | None, pairs: Sequence[tuple[str, str]]) -> M | 
                 field=pairs[0][0][:VALUE_CHARS_SHOWN],
             )
         return None
+    if model.model_config.get("extra") == "ignore":
+        pairs = [pair for pair in pairs if pair[0] in model.model_fields]
     lists = _list_fields(model)
     values: dict[str, str | list[str]] = {}
     for name, text in pairs:

@@ -39,6 +39,32 @@ async def test_page_is_served_without_a_key_and_never_from_a_stale_cache(
     assert response.headers["cache-control"] == "no-cache"
 
 
+@pytest.mark.parametrize("path", ["/admin", "/memory-admin/", "/admin/assets/index-a1b2c3.js"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "x=1",
+        "utm_source=newsletter&utm_medium=邮件&fbclid=IwAR0",
+        "a=1&a=2",
+        "token=abc",
+        "namespace=other",
+        "flag",
+        "=",
+        "lang=zh&lang=en",
+    ],
+)
+async def test_link_with_parameters_opens_the_panel(panel: Served, path: str, query: str) -> None:
+    async with panel.client() as client:
+        plain, tracked = await client.get(path), await client.get(f"{path}?{query}")
+    assert (tracked.status_code, tracked.content) == (200, plain.content)
+
+
+async def test_parameters_of_other_paths_are_still_refused(panel: Served) -> None:
+    async with panel.client() as client:
+        response = await client.get("/?utm_source=x")
+    error_of(response, status=400, code="invalid_input")
+
+
 @pytest.mark.parametrize("path", ["/admin", "/admin/assets/index-a1b2c3.js"])
 async def test_policy_allows_the_panel_its_own_files_and_nothing_else(
     panel: Served, path: str
