@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -25,6 +26,34 @@ def test_script_is_executable_and_well_formed(name: str, root: Path) -> None:
     assert text.startswith("#!/usr/bin/env bash\n#")
     assert "\nset -euo pipefail\n" in text
     assert subprocess.run(["bash", "-n", path], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", [".ci/run", "scripts/check", "scripts/serve", "scripts/test"])
+def test_script_that_starts_python_often_lets_it_keep_its_bytecode(name: str, root: Path) -> None:
+    before, _, after = (root / name).read_text(encoding="utf-8").partition("scripts/install")
+    assert "\nunset PYTHONDONTWRITEBYTECODE\n" in before
+    assert after
+
+
+def test_install_takes_the_python_that_is_named_whatever_its_path(
+    root: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "我的 仓库"
+    (place / "scripts").mkdir(parents=True)
+    shutil.copy(root / "scripts" / "install", place / "scripts" / "install")
+    python = tmp_path / "my python"
+    python.write_text('#!/bin/sh\n[ "$1" = -c ] || { echo "asked: $*" >&2; exit 1; }\n')
+    python.chmod(0o755)
+    done = subprocess.run(
+        [place / "scripts" / "install", "--dev"],
+        env={**os.environ, "PYTHON": str(python)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "asked: -m venv .venv" in done.stderr
+    assert f"{python} could not make .venv" in done.stderr
 
 
 def test_promised_scripts_are_there() -> None:
