@@ -122,6 +122,8 @@ class LocalVectors:
         def nearest(raw: sqlite3.Connection) -> list[tuple[str, float]]:
             array = self._current(raw)
             near = array.near(_scope_values(scope), values, top)
+            if not near:
+                return []
             found = raw.execute(
                 "SELECT v.id, v.floats FROM json_each(?) AS j"
                 " CROSS JOIN vectors_1 AS v ON v.rowid = j.value",
