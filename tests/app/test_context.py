@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tests.builders import Bench, id_of
@@ -435,3 +436,44 @@ async def test_paging_raw_memories_within_a_budget_skips_nothing() -> None:
             break
         request = replace(request, cursor=str(bundle["next_cursor"]))
     assert len(seen) == len(made) and set(seen) == made
+
+
+async def test_focus_of_a_bundle_changes_when_a_task_is_no_longer_touched_lately() -> None:
+    bench = Bench()
+    bench.runtime.advance(-27 * HOUR_MS)
+    await create_item(bench.app, bench.caller(), {"title": "touched first", "due": "in 6 days"})
+    bench.runtime.advance(20 * HOUR_MS)
+    await create_item(bench.app, bench.caller(), {"title": "touched last", "due": "in 6 days"})
+    bench.runtime.advance(47 * HOUR_MS)
+    assert await _next_step(bench) == "touched last"
+    bench.runtime.advance(2 * HOUR_MS)
+    assert await _next_step(bench) == "touched first"
+
+
+async def test_bundle_that_was_built_when_a_task_fell_due_says_overdue_in_the_next_moment() -> None:
+    bench = Bench()
+    await create_item(bench.app, bench.caller(), {"title": "call", "due": "in 2 hours"})
+    bench.runtime.advance(2 * HOUR_MS)
+    await get_startup_context(bench.app, bench.caller())
+    bench.runtime.advance(1)
+    bundle: Any = await get_startup_context(bench.app, bench.caller())
+    assert bundle["current_focus"]["reason"].startswith("overdue since")
+
+
+async def _next_step(bench: Bench) -> str:
+    bundle: Any = await get_startup_context(bench.app, bench.caller())
+    return str(bundle["current_focus"]["tactical_next_step"]["title"])
+
+
+@pytest.mark.parametrize("spelling", ["my-topic", "My Topic", "MY_TOPIC", " my  topic! "])
+async def test_forgetting_deletes_bundles_however_their_topic_was_spelled(spelling: str) -> None:
+    bench = Bench()
+    item = id_of(
+        await create_item(bench.app, bench.caller(), {"title": "SECRET", "topic_name": "My Topic"})
+    )
+    request = ContextRequest(level="topic_summary", topic=spelling)
+    bundle = await load_context(bench.app, bench.caller(), request)
+    assert "SECRET" in canonical_json(bundle)
+    await forget_item(bench.app, bench.caller(), item)
+    assert bench.kv._versions
+    assert [key for key in bench.kv._versions if "SECRET" in (await bench.kv.get(key) or "")] == []

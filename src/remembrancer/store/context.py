@@ -219,14 +219,15 @@ def next_change_statement(namespace: Namespace, now_ms: int) -> Statement:
     """
     columns = ", ".join(
         f"(SELECT min({column}) FROM items INDEXED BY items_{index} WHERE namespace = ?1"
-        f" AND {column} > ?2 AND {column} IS NOT NULL{more}) AS {column}"
-        for column, index, more in (
-            ("due_at", "due", " AND kind = 'task' AND state = 'active'"),
-            ("expires_at", "expiry", f" AND {_CURRENT}"),
-            ("snoozed_until", "snoozed", ""),
-            ("ignored_until", "ignored", ""),
-            ("valid_from", "valid_from", ""),
-            ("valid_to", "valid_to", ""),
+        f" AND {column} {sign} ?2 AND {column} IS NOT NULL{more}) AS {column}"
+        for column, sign, index, more in (
+            # What is due now is overdue in a moment; the others have changed when they are reached.
+            ("due_at", ">=", "due", " AND kind = 'task' AND state = 'active'"),
+            ("expires_at", ">", "expiry", f" AND {_CURRENT}"),
+            ("snoozed_until", ">", "snoozed", ""),
+            ("ignored_until", ">", "ignored", ""),
+            ("valid_from", ">", "valid_from", ""),
+            ("valid_to", ">", "valid_to", ""),
         )
     )
     return Statement(f"SELECT {columns}", (namespace, now_ms))

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from remembrancer.core import limits
-from remembrancer.core.focus.ranking import Horizon
+from remembrancer.core.focus.ranking import RECENT_MS, Horizon
 from remembrancer.core.ids import Namespace
 from remembrancer.core.items.record import ItemRecord
 from remembrancer.core.values import DAY_MS, JSON
@@ -258,6 +258,22 @@ def tasks_statement(
     firsts.append(focus.heads("", "y.updated_at, y.id", now))
     dated = focus.dated("1", "", ranks, now)
     return focus.pool(dated, firsts, ranks=len(ranks))
+
+
+def next_change_statement(namespace: Namespace, now_ms: int) -> Statement:
+    """Return the statement that reads when the next task no longer counts as touched lately.
+
+    *Shape:* one row with `touched`, NULL where none does. *Promise:* a row read for each class.
+    """
+    marks = Marks(namespace)
+    recent, until = marks.add(now_ms - RECENT_MS), marks.add(RECENT_MS + 1)
+    return Statement(
+        f"WITH {_class_sql(f'{_PINNED}, {_LOOSE}')}) SELECT min((SELECT y.updated_at"
+        f" FROM items AS y WHERE y.namespace = ?1 AND {_TACTICAL} AND y.pinned IS class.pinned"
+        f" AND y.priority = class.priority AND y.updated_at >= {recent}"
+        f" ORDER BY y.updated_at LIMIT 1)) + {until} AS touched FROM class",
+        marks.values,
+    )
 
 
 def tasks_of(rows: Sequence[Row]) -> tuple[list[ItemRecord], list[tuple[ItemRecord, JSON]]]:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from remembrancer.core.dates import parse_iso
 from remembrancer.core.focus.ranking import (
     Horizon,
     first_anywhere,
@@ -180,3 +181,16 @@ def test_next_step_is_first_of_every_subset_that_holds_it(records: list[ItemReco
     best = first_anywhere(records, HORIZON)
     for one, two in pairwise(records):
         assert first_anywhere([one, two, best], HORIZON) is best  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    ("now", "end"),
+    [
+        ("2026-10-25T00:30", "2026-10-27T00:00"),  # a day of 25 hours
+        ("2026-03-28T23:30", "2026-03-30T00:00"),  # the next one has 23
+    ],
+)
+def test_upcoming_days_are_days_of_the_calendar_when_clocks_change(now: str, end: str) -> None:
+    zone = ZoneInfo("Europe/Berlin")
+    horizon = horizon_at(parse_iso(now, zone=zone), zone, upcoming_days=1)
+    assert horizon.upcoming_end_ms == parse_iso(end, zone=zone)

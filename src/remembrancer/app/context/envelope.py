@@ -78,8 +78,16 @@ async def serve(app: App, caller: Caller, request: ContextRequest, level: Level)
     return trim_bundle(bundle, request.max_tokens)
 
 
-def end_of_validity(next_change: Outcome, zone: ZoneInfo, now_ms: int) -> int:
-    """Return the next moment at which time alone changes a bundle: at the latest midnight."""
+def end_of_validity(zone: ZoneInfo, now_ms: int, *next_changes: Outcome) -> int:
+    """Return the next moment at which time alone changes a bundle: at the latest midnight.
+
+    *Shape:* `next_changes` one row each, with a moment in every column that is not NULL.
+    """
     _, midnight = day_bounds(now_ms, zone)
-    moments = [int(value) for value in next_change.rows[0].values() if isinstance(value, int)]
+    moments = [
+        value
+        for outcome in next_changes
+        for value in outcome.rows[0].values()
+        if isinstance(value, int)
+    ]
     return min([midnight, *moments])

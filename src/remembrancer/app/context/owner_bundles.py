@@ -93,7 +93,7 @@ async def _build_topic(app: App, caller: Caller, found: Scoped, limit: int, now_
         "items": [brief_view(record, references) for record in records if record.id != shown],
     }
     zone = zone_of(app, {**SETTINGS, **item_store.settings_of(setting_rows.rows)})
-    return Built(bundle, end_of_validity(changes, zone, now_ms))
+    return Built(bundle, end_of_validity(zone, now_ms, changes))
 
 
 async def _build_tag(app: App, caller: Caller, tag: str, limit: int, now_ms: int) -> Built:
@@ -123,7 +123,7 @@ async def _build_tag(app: App, caller: Caller, tag: str, limit: int, now_ms: int
         "items": [brief_view(record, references) for record in records[1:]],
     }
     zone = zone_of(app, {**SETTINGS, **item_store.settings_of(setting_rows.rows)})
-    return Built(bundle, end_of_validity(changes, zone, now_ms))
+    return Built(bundle, end_of_validity(zone, now_ms, changes))
 
 
 async def project_bundle(app: App, caller: Caller, request: ContextRequest) -> Bundle:
@@ -213,7 +213,7 @@ async def _build_project(
     if request.include_history:
         bundle["history"] = views(past)
     zone = zone_of(app, {**SETTINGS, **item_store.settings_of(setting_rows.rows)})
-    return Built(bundle, end_of_validity(changes, zone, now_ms))
+    return Built(bundle, end_of_validity(zone, now_ms, changes))
 
 
 def _required(value: str | None, field: str, hint: str) -> str:

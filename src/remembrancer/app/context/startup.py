@@ -24,6 +24,7 @@ from remembrancer.core.settings.decide import DEFAULTS as SETTINGS
 from remembrancer.core.values import JSON, Caller
 from remembrancer.ports.sql import Outcome, Row
 from remembrancer.store import context as store
+from remembrancer.store import focus as focus_store
 from remembrancer.store import items as item_store
 
 
@@ -71,6 +72,7 @@ async def _build(app: App, caller: Caller, now_ms: int) -> Built:
             store.topics_statement(namespace),
             store.next_change_statement(namespace, now_ms),
             store.consolidated_statement(namespace),
+            focus_store.next_change_statement(namespace, now_ms),
         ]
     )
     settings = {**SETTINGS, **item_store.settings_of(first[0].rows)}
@@ -101,7 +103,7 @@ async def _build(app: App, caller: Caller, now_ms: int) -> Built:
             for row in first[5].rows
         ],
     }
-    return Built(bundle, end_of_validity(first[6], zone, now_ms))
+    return Built(bundle, end_of_validity(zone, now_ms, first[6], first[8]))
 
 
 async def summarised(

@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
+from remembrancer.core.errors import InvalidInput
 from remembrancer.core.text.fold import fold
+from remembrancer.core.text.slugs import slugify
 from remembrancer.core.values import canonical_json
 
 Level = Literal["startup", "topic_summary", "project", "raw_memories"]
@@ -77,10 +79,21 @@ def startup_scope() -> str:
 
 
 def topic_scope(name: str) -> str:
-    """Return the name of a topic's or tag's scope in cache keys, from its slug or name."""
-    return f"topic:{fold(name)}"
+    """Return the name of a topic's or tag's scope in cache keys, from its slug or name.
+
+    *Promise:* one for all spellings under which it is found, so that forgetting knows them all.
+    """
+    return f"topic:{_spelled_once(name)}"
 
 
 def project_scope(name: str) -> str:
-    """Return the name of a project's scope in cache keys, from its slug or name."""
-    return f"project:{fold(name)}"
+    """Return the name of a project's scope in cache keys, from its slug or name; as
+    `topic_scope`."""
+    return f"project:{_spelled_once(name)}"
+
+
+def _spelled_once(name: str) -> str:
+    try:
+        return slugify(name)
+    except InvalidInput:
+        return fold(name)

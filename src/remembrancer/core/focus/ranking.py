@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from remembrancer.core.dates import day_bounds, format_iso
+from remembrancer.core.dates.zones import to_local
 from remembrancer.core.items.record import ItemRecord
-from remembrancer.core.values import DAY_MS, HOUR_MS
+from remembrancer.core.values import HOUR_MS
 
 RECENT_MS: Final = 48 * HOUR_MS
 """Milliseconds for which a touched task counts as being worked on. Source: the predecessor."""
@@ -38,8 +40,9 @@ class Horizon:
 def horizon_at(now_ms: int, zone: ZoneInfo, *, upcoming_days: int) -> Horizon:
     """Return the horizon of a moment: the ends of the local day, and of the one `upcoming_days`
     later."""
-    _, today_end = day_bounds(now_ms, zone)
-    _, upcoming_end = day_bounds(now_ms + upcoming_days * DAY_MS, zone)
+    today = to_local(now_ms, zone).date()
+    _, today_end = day_bounds(today, zone)
+    _, upcoming_end = day_bounds(today + timedelta(days=upcoming_days), zone)
     return Horizon(now_ms, today_end, upcoming_end)
 
 
