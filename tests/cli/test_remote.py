@@ -31,10 +31,14 @@ class _App(httpx.AsyncBaseTransport):
     def __init__(self, program: Program) -> None:
         self._data = str(program.data)
 
+    def made(self, local: wire.LocalApp) -> wire.LocalApp:
+        """What is served."""
+        return local
+
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         environ = {"CHATBOX_API_KEY": KEY}
         async with wire.open_app(self._data, environ) as local:
-            inner = httpx.ASGITransport(wire.make_asgi(local))
+            inner = httpx.ASGITransport(wire.make_asgi(self.made(local)))
             response = await inner.handle_async_request(request)
             return httpx.Response(
                 response.status_code, headers=response.headers, content=await response.aread()

@@ -17,7 +17,7 @@ from tests.cli.test_remote import KEY, URL, _App
 
 from remembrancer.app.items.inputs import ItemInput
 from remembrancer.app.items.write import create_item
-from remembrancer.local.wire import open_app
+from remembrancer.local.wire import LocalApp, open_app
 
 
 def _other(program: Program, name: str = "另一处") -> Program:
@@ -205,10 +205,89 @@ def test_remote_export_is_the_local_one_and_the_rest_is_refused_with_a_sentence(
     header = json.loads((tmp_path / "a.jsonl").read_bytes().split(b"\n")[0])
     assert header["namespace"] is None
     assert program.bare("export", "-", "--url", URL, "--token", "wrong").code == 3
-    for command in ("import", "backup", "restore"):
+    for command in ("backup", "restore"):
         refused = program.bare(command, str(tmp_path / "a.jsonl"), *where)
         assert refused.code == 2
         assert "not over the network" in refused.err
+
+
+class _Bounded(_App):
+    """A server whose requests do one piece, as on the platform; it is away now and then."""
+
+    def __init__(self, program: Program, away: frozenset[int] = frozenset()) -> None:
+        super().__init__(program)
+        self._away = away
+        self.requests = 0
+
+    def made(self, local: LocalApp) -> LocalApp:
+        return replace(local, app=replace(local.app, request_pieces=1))
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.requests += 1
+        response = await super().handle_async_request(request)
+        if self.requests in self._away:  # it was done, and nobody heard of it
+            raise httpx.ReadError("gone")
+        return response
+
+
+def test_remote_import_goes_in_pieces_and_export_verify_and_rebuild_too(
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for text in ("写周报 #工作 +甲", "买牛奶 @家务", "call Anna"):
+        program("tasks", "add", *text.split())
+    asyncio.run(_keep(program.data, "很长的内容。" * 2_000))
+    file, back = tmp_path / "一.jsonl", tmp_path / "二.jsonl"
+    program("export", str(file))
+    other = _other(program)
+    server = _Bounded(other, away=frozenset({2, 5, 9, 14}))
+    plain = httpx.AsyncClient
+    monkeypatch.setattr(
+        httpx, "AsyncClient", lambda **given: plain(**{**given, "transport": server})
+    )
+    monkeypatch.setattr("remembrancer.cli.pieces.PAUSE_S", 0)
+    monkeypatch.setattr("remembrancer.cli.pieces.PIECE_BYTES", 2_000)
+    monkeypatch.setattr("remembrancer.app.importing.PIECE_LINES", 3)
+    monkeypatch.setattr("remembrancer.app.verify.PAGE_EVENTS", 2)
+    monkeypatch.setattr("remembrancer.app.verify.PIECE_PAGES", 1)
+    monkeypatch.setattr("remembrancer.app.rebuild.CHUNK_EVENTS", 4)
+    where = ("--url", URL, "--token", KEY)
+    dry = program.bare("import", str(file), "--dry-run", "--json", *where).json
+    assert (dry["dry_run"], dry["events"] > 5) == (True, True)
+    done = program.bare("import", str(file), "--json", *where).json
+    # What a request did whose answer was lost is there already when it is repeated.
+    assert done["events"] + done["events_present"] == dry["events"] > done["events"]
+    assert (done["positions_kept"], done["artifacts"]) == (True, 1)
+    assert server.requests > 8
+    monkeypatch.setattr("remembrancer.store.export.PAGE_ROWS", 2)
+    monkeypatch.setattr("remembrancer.app.export.PIECE_STATEMENTS", 6)
+    server.requests = 100
+    assert program.bare("export", str(back), *where).code == 0
+    assert server.requests > 102
+    assert back.read_bytes() == file.read_bytes()
+    server.requests = 0
+    assert "The ledger is whole." in program.bare("verify", *where).out
+    rebuilt = program.bare("rebuild", "--json", *where).json
+    assert (rebuilt["events"], rebuilt["rows_changed"]) == (dry["events"], 0)
+    assert server.requests > 8
+    again = program.bare("import", str(file), "--json", *where).json
+    assert (again["events"], again["events_present"]) == (0, dry["events"])
+
+
+def test_remote_import_of_a_broken_file_sends_nothing(
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program("tasks", "add", "一件事")
+    file = tmp_path / "a.jsonl"
+    program("export", str(file))
+    file.write_bytes(file.read_bytes().replace("一件事".encode(), "二件事".encode()))
+    server = _Bounded(_other(program))
+    plain = httpx.AsyncClient
+    monkeypatch.setattr(
+        httpx, "AsyncClient", lambda **given: plain(**{**given, "transport": server})
+    )
+    broken = program.bare("import", str(file), "--json", "--url", URL, "--token", KEY)
+    assert (broken.code, server.requests) == (7, 0)
+    assert "line 2 " in broken.error["message"]
 
 
 def test_remote_export_that_ends_early_leaves_no_file(

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from remembrancer.cli.answers import rows, words
+from remembrancer.cli.answers import Answer, part, rows, words
 from remembrancer.cli.door import Reply, ask
 from remembrancer.cli.items import local_time
 from remembrancer.cli.options import Id, Limit, Yes
-from remembrancer.cli.output import print_json, print_line, text_of
+from remembrancer.cli.output import print_fields, print_json, print_line, text_of
 from remembrancer.cli.place import Place
 from remembrancer.core.errors import InvalidInput
 from remembrancer.core.values import JSON
@@ -74,8 +74,20 @@ def _show_back(place: Place, reply: Reply, done: str) -> None:
         print_line(f"{done}: {words(each, 'kind')} of {words(each, 'stream')}")
 
 
-def forget(place: Place, item_id: Id, yes: Yes = False) -> None:
+def forget(
+    place: Place,
+    item_id: Id,
+    yes: Yes = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would go.")] = False,
+) -> None:
     """Remove an item and every copy of its text, for good."""
+    if dry_run:
+        preview = ask(place, "forget", {"id": item_id, "dry_run": True}).answer
+        if place.is_json:
+            print_json(preview)
+        else:
+            _print_preview(preview)
+        return
     if not yes:
         _confirm(place, item_id)
     reply = ask(place, "forget", {"id": item_id})
@@ -90,8 +102,17 @@ def _confirm(place: Place, item_id: str) -> None:
         raise InvalidInput(
             "forget is for ever, and nobody can be asked here", hint="add --yes", field="yes"
         )
-    reply = ask(place, "get_item", {"id": item_id})
-    item = reply.answer.get("item")
-    title = words(item, "title") if isinstance(item, dict) else ""
-    print_line(f"{title}  {item_id}")
+    _print_preview(ask(place, "forget", {"id": item_id, "dry_run": True}).answer)
     typer.confirm("Forget it for ever, with every copy?", abort=True, err=True)
+
+
+def _print_preview(preview: Answer) -> None:
+    print_line(f"{words(preview, 'title')}  {words(preview, 'would_forget')}")
+    counts = part(preview, "counts")
+    print_fields([(name.replace("_", " "), words(counts, name)) for name in counts if counts[name]])
+    for each in rows(preview, "passages"):
+        texts = each.get("texts")
+        for text in texts if isinstance(texts, list) else []:
+            print_line(f"{words(each, 'place')} {words(each, 'id')}: {' '.join(str(text).split())}")
+    if preview.get("more"):
+        print_line(f"and {words(preview, 'more')} more")

@@ -23,7 +23,7 @@ def rebuild(
     if place.url is None:
         report = finish(_rebuild(place, dry_run))
     else:
-        report = finish(_ask(place, "/v1/admin/rebuild", {"dry_run": dry_run}))
+        report = finish(_remote_rebuild(place, dry_run))
     if place.is_json:
         print_json(report)
         return
@@ -49,7 +49,7 @@ def verify(
     if place.url is None:
         report = finish(_verify(place, everyone))
     else:
-        report = finish(_ask(place, "/v1/admin/verify", {"all_namespaces": everyone}))
+        report = finish(_remote_verify(place, everyone))
     if place.is_json:
         print_json(report)
     else:
@@ -81,8 +81,19 @@ async def _verify(place: Place, everyone: bool) -> Answer:
             return await run(local.app, namespace=namespace, progress=shown)
 
 
-async def _ask(place: Place, path: str, body: Answer) -> Answer:
+async def _remote_rebuild(place: Place, dry_run: bool) -> Answer:
+    from remembrancer.cli.pieces import rebuild_in_pieces
     from remembrancer.cli.remote import RemoteServer
 
-    async with RemoteServer(place) as server:
-        return await server.ask("POST", path, body)
+    with progress("Rebuilding", quiet=place.is_json) as shown:
+        async with RemoteServer(place) as server:
+            return await rebuild_in_pieces(server, dry_run=dry_run, shown=shown)
+
+
+async def _remote_verify(place: Place, everyone: bool) -> Answer:
+    from remembrancer.cli.pieces import verify_in_pieces
+    from remembrancer.cli.remote import RemoteServer
+
+    with progress("Verifying", quiet=place.is_json) as shown:
+        async with RemoteServer(place) as server:
+            return await verify_in_pieces(server, everyone=everyone, shown=shown)

@@ -28,6 +28,9 @@ from remembrancer.core.values import JSON
 TIMEOUT_S: Final = 60.0
 """Seconds that a server has for one answer. Our choice; the largest bundle takes far less."""
 
+LINES_TYPE: Final = "application/x-ndjson"
+"""The media type of JSON lines. As in `http.rest.export`."""
+
 VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
 """Key in `_meta`: the revision. Source: MCP 2026-07-28, basic."""
 
@@ -107,9 +110,20 @@ class RemoteServer:
         self, method: str, path: str, body: Answer | None = None, *, timeout_s: float = TIMEOUT_S
     ) -> Answer:
         """Return the body of a REST answer. *Raises:* ours."""
-        request = self._client.build_request(
-            method, f"{self._base}{path}", json=body, timeout=timeout_s
+        return await self._answered(
+            self._client.build_request(method, f"{self._base}{path}", json=body, timeout=timeout_s)
         )
+
+    async def hand_in(self, path: str, content: bytes) -> Answer:
+        """Return the body of the answer to lines of JSON that are posted. *Raises:* ours."""
+        headers = {"content-type": LINES_TYPE}
+        return await self._answered(
+            self._client.build_request(
+                "POST", f"{self._base}{path}", content=content, headers=headers
+            )
+        )
+
+    async def _answered(self, request: httpx.Request) -> Answer:
         response = await self._sent(request)
         answer = self._decoded(response.text)
         if response.is_success:

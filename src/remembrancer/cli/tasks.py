@@ -91,7 +91,7 @@ def add_task(
     given: Capture,
     due: When = None,
 ) -> None:
-    """Add a task; #tags, +project, @topic and due: in the text are understood."""
+    """Add a task; #tags, +project, @topic, due: and dates in the text are understood."""
     arguments: dict[str, JSON] = {"input": " ".join(text), "item_kind": "task", "due": due}
     reply = ask(place, "quick_capture", arguments | given.arguments())
     show_changed(place, reply, words(reply.answer, "outcome") or "added")

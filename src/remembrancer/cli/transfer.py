@@ -46,11 +46,11 @@ async def _export(place: Place, file: str, *, everyone: bool, with_keys: bool) -
     tally = Tally()
     with progress("Exporting", quiet=place.is_json) as shown:
         if place.url is not None:
+            from remembrancer.cli.pieces import export_in_pieces
             from remembrancer.cli.remote import RemoteServer
 
-            query = f"all_namespaces={str(everyone).lower()}&keys={str(with_keys).lower()}"
             async with RemoteServer(place) as server:
-                lines = server.lines(f"/v1/export?{query}")
+                lines = export_in_pieces(server, everyone=everyone, with_keys=with_keys)
                 await _keep(file, _checked(lines, tally, shown))
             return tally
         async with open_store(place) as local:
@@ -104,13 +104,8 @@ def import_(
     ] = False,
 ) -> None:
     """Read an exported memory into an empty store; an interrupted import goes on."""
-    if place.url is not None:
-        raise InvalidInput(
-            "an import works on the data folder of its own machine, not over the network",
-            hint="run it where the server's data folder is, with --data",
-            field="url",
-        )
-    report = finish(_import(place, file, dry_run))
+    work = _import if place.url is None else _remote_import
+    report = finish(work(place, file, dry_run))
     _report(place, report, "would be imported:" if dry_run else "imported:")
     if report["events"] and not report["positions_kept"] and not place.is_json:
         print_line("Events are numbered anew: their positions are taken here.", style="yellow")
@@ -128,6 +123,22 @@ async def _import(place: Place, file: Path, dry_run: bool) -> Answer:
                 namespace=place.namespace,
                 dry_run=dry_run,
                 progress=shown,
+            )
+
+
+async def _remote_import(place: Place, file: Path, dry_run: bool) -> Answer:
+    from remembrancer.cli.pieces import import_in_pieces
+    from remembrancer.cli.remote import RemoteServer
+    from remembrancer.local.wire import transfer
+
+    with progress("Importing", quiet=place.is_json) as shown:
+        async with RemoteServer(place) as server:
+            return await import_in_pieces(
+                server,
+                lambda: transfer.read_lines(file),
+                namespace=place.namespace,
+                dry_run=dry_run,
+                shown=shown,
             )
 
 
