@@ -67,6 +67,13 @@ TIERS = (
     Tier("cli", "the command line, here and on a remote server", 35),
     Tier("edge", "the Worker's own modules on stand-in bindings", 5),
     Tier("pyodide", "the Worker's code in Pyodide, on real D1 and KV", 340, workers=1, is_far=True),
+    Tier(
+        "workerd",
+        "the Worker in the platform's own runtime, on real D1 and a queue",
+        80,
+        workers=1,
+        is_far=True,
+    ),
     Tier("budgets", "round trips, rows read and rows written, counted", 50),
     Tier(
         "deploy",

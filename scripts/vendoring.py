@@ -1,6 +1,7 @@
 """Vendors the Worker's packages into `python_modules`; `scripts/vendor` is its face.
 
-For the tests that run on the edge's Python, it also installs what those need beside the Worker.
+For the tests that run on the edge's Python, it also installs what those need beside the Worker,
+and the platform's own tool, pywrangler, in a folder of its own.
 
 The folder has the layout that the platform's own tool makes: the content of a site-packages
 folder, with a `pyvenv.cfg` that marks it. Wheels come from the package index through pip, checked
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -28,6 +29,14 @@ MODULES = ROOT / "python_modules"
 """Where the platform's tools look for packages."""
 PYLOCK = ROOT / "pylock.toml"
 """Where the platform's own tool, pywrangler, keeps the versions that it resolved; untracked."""
+TOOL_LOCK = ROOT / "requirements-pywrangler.lock"
+"""Exact versions and hashes of pywrangler, and of uv, which it resolves and installs with."""
+TOOL = ROOT / ".venv" / "pywrangler"
+"""Where pywrangler is installed; what imports it needs this on its path."""
+RESOLVER = ROOT / ".venv" / "uv"
+"""Where uv is installed, for whoever lets pywrangler resolve by itself."""
+SYNCED = (ROOT / "python_modules" / ".synced", ROOT / ".venv-workers" / ".synced")
+"""Where pywrangler notes which version of it has last installed packages."""
 MARK = "pyvenv.cfg"
 """The last file that is made in a folder; the platform's tool makes it, too."""
 TEST_LOCK = ROOT / "requirements-dev.lock"
@@ -47,31 +56,52 @@ UPLOAD_BYTES_MAX = 4 * 1024 * 1024
 MIB = 1024 * 1024
 
 
-def install(lock: Path, into: Path) -> None:
+def install(lock: Path, into: Path, *, is_for_here: bool = False) -> None:
     """Unpacks every locked wheel. *Raises:* CalledProcessError; pip has said why."""
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     command += ["--require-hashes", "--no-deps", "--no-compile", "--only-binary=:all:"]
-    command += ["--platform", PLATFORM, "--python-version", PYTHON, "--implementation", "cp"]
-    command += ["--abi", f"cp{PYTHON}", "--target", str(into), "-r", str(lock)]
-    subprocess.run(command, check=True)
-    shutil.rmtree(into / "bin", ignore_errors=True)
+    if not is_for_here:
+        command += ["--platform", PLATFORM, "--python-version", PYTHON, "--implementation", "cp"]
+        command += ["--abi", f"cp{PYTHON}"]
+    subprocess.run([*command, "--target", str(into), "-r", str(lock)], check=True)
+    if not is_for_here:
+        shutil.rmtree(into / "bin", ignore_errors=True)
     (into / MARK).touch()
 
 
-def refresh(folder: Path, requirements: str) -> None:
-    """Makes a folder of packages anew, unless it holds them; the old one stays until then."""
+def refresh(folder: Path, requirements: str, *, is_for_here: bool = False) -> None:
+    """Makes a folder of packages anew, unless it holds them; the old one stays until then.
+
+    They are for the edge's Python, or for the one that runs this.
+    """
     stamp = ROOT / ".venv" / f".vendored-{folder.name}"
-    if (folder / MARK).exists() and stamp.exists() and stamp.read_text() == requirements:
+    described = requirements + sys.version * is_for_here
+    if (folder / MARK).exists() and stamp.exists() and stamp.read_text() == described:
         return
-    print(f"Installing the edge's packages into {folder.relative_to(ROOT)}", file=sys.stderr)
+    whose = "platform's tool" if is_for_here else "edge's packages"
+    print(f"Installing the {whose} into {folder.relative_to(ROOT)}", file=sys.stderr)
     with tempfile.TemporaryDirectory() as scratch:
         lock = Path(scratch) / "requirements.lock"
         lock.write_text(requirements)
         fresh = Path(scratch) / folder.name
-        install(lock, fresh)
+        install(lock, fresh, is_for_here=is_for_here)
         shutil.rmtree(folder, ignore_errors=True)
         shutil.move(fresh, folder)
-    stamp.write_text(requirements)
+    stamp.write_text(described)
+
+
+def pins_of(requirements: str) -> list[tuple[str, str]]:
+    """The names and versions in a lock."""
+    return re.findall(r"^([a-z0-9._-]+)==([^ ;\\]+)", requirements, re.MULTILINE)
+
+
+def vendored(folder: Path) -> list[tuple[str, str]]:
+    """The names and versions of the packages that lie in a folder, in order."""
+    found = (path.name.removesuffix(".dist-info") for path in folder.glob("*.dist-info"))
+    return sorted(
+        (name.lower().replace("_", "-"), version)
+        for name, _, version in (each.rpartition("-") for each in found)
+    )
 
 
 def pin(requirements: str, path: Path) -> None:
@@ -79,7 +109,7 @@ def pin(requirements: str, path: Path) -> None:
 
     It resolves by itself, and takes what it finds there for settled: so it vendors the same.
     """
-    pins = re.findall(r"^([a-z0-9._-]+)==([^ ;\\]+)", requirements, re.MULTILINE)
+    pins = pins_of(requirements)
     held = path.read_text(encoding="utf-8") if path.exists() else ""
     if all(f'name = "{name}"\nversion = "{version}"\n' in held for name, version in pins):
         return
@@ -90,10 +120,25 @@ def pin(requirements: str, path: Path) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def test_requirements() -> str:
-    """The part of the development lock that tests on the edge's Python need."""
-    entries = re.split(r"^(?=[a-z])", TEST_LOCK.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    return "".join(each for each in entries if each.split("==")[0] in TEST_PACKAGES)
+def mark_synced() -> None:
+    """Tells pywrangler that it has installed what the lock says, so that it only runs wrangler."""
+    [version] = [version for name, version in pins_of(part_of(TOOL_LOCK, {"workers-py"}))]
+    for token in SYNCED:
+        token.parent.mkdir(exist_ok=True)
+        token.write_text(version, encoding="utf-8")
+
+
+def part_of(lock: Path, names: Set[str], *, is_without: bool = False) -> str:
+    """The entries of a lock that have these names, or all others."""
+    entries = re.split(r"^(?=[a-z])", lock.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return "".join(each for each in entries if (each.split("==")[0] in names) != is_without)
+
+
+def install_tool(*, is_resolving: bool = False) -> None:
+    """Installs pywrangler, and uv when it is to resolve. *Raises:* CalledProcessError."""
+    refresh(TOOL, part_of(TOOL_LOCK, {"uv"}, is_without=True), is_for_here=True)
+    if is_resolving:
+        refresh(RESOLVER, part_of(TOOL_LOCK, {"uv"}), is_for_here=True)
 
 
 def uploaded() -> Iterator[Path]:
@@ -127,7 +172,8 @@ def main(arguments: Sequence[str]) -> int:
         refresh(MODULES, requirements)
         pin(requirements, PYLOCK)
         if chosen.dev:
-            refresh(TEST_MODULES, test_requirements())
+            refresh(TEST_MODULES, part_of(TEST_LOCK, TEST_PACKAGES))
+            install_tool()
             return 0
     except subprocess.CalledProcessError as error:
         return error.returncode

@@ -23,9 +23,9 @@ LEFT_OUT = frozenset({"cli", "local", "testing", "__pycache__"})
 """Folders of the package that run on one machine only."""
 
 
-def make_folder(root: Path) -> Path:
+def make_folder(root: Path, below: Path = FOLDER) -> Path:
     """Copies the sources and links the packages. Answers the folder."""
-    folder = root / FOLDER
+    folder = root / below
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     shutil.copytree(root / "src", folder / "src", ignore=_ignore)
@@ -34,14 +34,14 @@ def make_folder(root: Path) -> Path:
     return folder
 
 
-def write_configuration(root: Path, configuration: dict[str, Any]) -> str:
+def write_configuration(root: Path, configuration: dict[str, Any], below: Path = FOLDER) -> str:
     """Writes the configuration into the folder; answers its path from the root."""
-    folder = root / FOLDER
+    folder = root / below
     folder.mkdir(parents=True, exist_ok=True)
     made = _moved(configuration, Path(os.path.relpath(root, folder)))
     text = json.dumps(made, indent=2, ensure_ascii=False)
     (folder / CONFIGURATION).write_text(text + "\n", encoding="utf-8")
-    return (FOLDER / CONFIGURATION).as_posix()
+    return (below / CONFIGURATION).as_posix()
 
 
 def _ignore(folder: str, names: list[str]) -> set[str]:

@@ -44,3 +44,15 @@ def test_tool_of_the_platform_is_told_the_locked_versions(tmp_path: Path) -> Non
     path.write_text(path.read_text() + "# more\n")
     vendoring.pin(requirements, path)
     assert path.read_text().endswith("# more\n")
+
+
+def test_vendored_packages_are_those_of_the_lock() -> None:
+    locked = vendoring.pins_of(vendoring.LOCK.read_text(encoding="utf-8"))
+    assert vendoring.vendored(vendoring.MODULES) == sorted(locked)
+
+
+def test_lock_of_the_tool_has_what_it_resolves_with() -> None:
+    tool = dict(vendoring.pins_of(vendoring.TOOL_LOCK.read_text(encoding="utf-8")))
+    assert {"uv", "workers-py"} <= set(tool)
+    assert vendoring.part_of(vendoring.TOOL_LOCK, {"uv"}).startswith(f"uv=={tool['uv']}")
+    assert "\nuv==" not in vendoring.part_of(vendoring.TOOL_LOCK, {"uv"}, is_without=True)
