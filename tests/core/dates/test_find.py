@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.core.dates.reading import SHANGHAI, find
+from tests.core.dates.reading import SHANGHAI, find, local
 from tests.core.dates.test_chinese import PHRASES as CHINESE
 from tests.core.dates.test_english import PHRASES as ENGLISH
 
@@ -49,6 +49,7 @@ def test_date_in_a_sentence_is_found(text: str, matched: str | None, expected: s
         return
     assert parsed is not None
     assert parsed.matched == matched
+    assert local(matched) == expected, "what was read is a date by itself"
     assert format_local(parsed.at_ms, SHANGHAI) == expected
 
 

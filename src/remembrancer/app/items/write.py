@@ -10,6 +10,7 @@ from dataclasses import replace
 from remembrancer.app.commit import Answer, Plan, write
 from remembrancer.app.items.inputs import ItemInput
 from remembrancer.app.items.resolve import Surroundings, look_around, resolve
+from remembrancer.app.items.wording import read_words
 from remembrancer.app.objectives import clear_objective_of
 from remembrancer.app.state import App
 from remembrancer.core.capture import parse_capture
@@ -56,6 +57,8 @@ async def _create(app: App, caller: Caller, asked: ItemInput, *, is_capture: boo
         if given.get("kind") == "memory":
             given = without_secrets(given)
         edit = resolve(app, given, around, item_id=item_id)
+        if is_capture:
+            edit |= read_words(given, around.at)
         edit.setdefault("authored_by", caller.authored_by)
         draft = decide_create(edit, at=around.at)
         now = around.at.now_ms
@@ -141,8 +144,9 @@ def changed_plan(around: Surroundings, item: LoadedItem, draft: Draft | None) ->
 async def quick_capture(app: App, caller: Caller, text: str, given: ItemInput) -> Answer:
     """Make an item from one line with markers (`#tag +project @topic due:…`, `记住：`).
 
-    *Shape:* what `given` names wins over the markers; unknown projects and topics are made;
-    secrets are redacted unless the line says that it is a task. *Raises:* as `create_item`.
+    *Shape:* what `given` names wins over the markers, and they over a date or a series in the
+    words of a task (`wording.py`); unknown projects and topics are made; secrets are redacted
+    unless the line says that it is a task. *Raises:* as `create_item`.
     *Promise:* two round trips.
     """
     captured = parse_capture(text)

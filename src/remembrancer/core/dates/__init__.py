@@ -10,14 +10,17 @@ from remembrancer.core.dates.cadence import parse_recurrence
 from remembrancer.core.dates.iso import format_iso, parse_iso
 from remembrancer.core.dates.phrase import ParsedDate, find_date, parse_date
 from remembrancer.core.dates.recurrence import Recurrence, RecurrenceKind, next_due
+from remembrancer.core.dates.series import FoundSeries, find_series
 from remembrancer.core.dates.zones import day_bounds, format_local, load_zone, local_date
 
 __all__ = [
+    "FoundSeries",
     "ParsedDate",
     "Recurrence",
     "RecurrenceKind",
     "day_bounds",
     "find_date",
+    "find_series",
     "format_iso",
     "format_local",
     "load_zone",

@@ -45,6 +45,9 @@ _UNITS: Final[dict[str, tuple[RecurrenceKind, int]]] = {
     "工作日": ("weekdays", 1),
 }  # fmt: skip
 
+LAST_DAY: Final = 31
+"""The day of the month that stands for its last: shorter months clamp it."""
+
 _HAN_WEEKDAYS: Final = "一二三四五六日"
 _WEEKDAY: Final = (
     r"(?P<weekday>mon|tues?|wed|thu|thurs?|fri|sat|sun"
@@ -64,6 +67,9 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
         rf"每(?:一|(?P<number>{HAN_NUMBER}))?个?(?P<unit>天|日|周|星期|礼拜|月|季度|年|工作日)",
         r"每(?:个|逢)?(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])",
         rf"每个?月的?(?P<day>{HAN_NUMBER})[号日]",
+        r"(?P<last>每个?月的?(?:最后一[天日]|[底末]))",
+        r"(?P<last>(?:on )?(?:the )?last day of (?:every|each) month)",
+        r"(?P<last>(?:every|each) month on the last day)",
     )
     return tuple(re.compile(source) for source in sources)
 
@@ -71,7 +77,8 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
 def parse_recurrence(text: str) -> Recurrence | None:
     """Return the series that `text` names, or None when it is not such a phrase.
 
-    *Shape:* `every friday` and 每周五 keep their ISO weekday in `anchor_day`, 每月5号 its day.
+    *Shape:* `every friday` and 每周五 keep their ISO weekday in `anchor_day`, 每月5号 its day,
+    每月最后一天 the 31st.
     """
     if len(text) > TEXT_CHARS_MAX:
         return None
@@ -90,6 +97,8 @@ def _recurrence(said: dict[str, str | None]) -> Recurrence | None:
     number = _number(said.get("number"))
     if number is None:
         return None
+    if said.get("last") is not None:
+        return Recurrence("monthly", anchor_day=LAST_DAY)
     weekday, day = said.get("weekday"), said.get("day")
     if weekday is not None:
         return Recurrence("weekly", number, anchor_day=_weekday(weekday))

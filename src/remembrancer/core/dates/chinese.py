@@ -26,7 +26,7 @@ from remembrancer.core.dates.numerals import HAN_NUMBER, han_number
 _DAYS: Final = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3}
 _YEARS: Final = {"前年": -2, "去年": -1, "今年": 0, "本年": 0, "明年": 1, "后年": 2}
 _EDGES: Final = {"初": "start", "中": "middle", "中旬": "middle", "底": "end", "末": "end",
-                 "终": "end"}  # fmt: skip
+                 "终": "end", "最后一天": "end", "最后一日": "end"}  # fmt: skip
 _WEEKDAYS: Final = "一二三四五六日"
 _UNITS: Final = {
     "秒": "second", "秒钟": "second", "分": "minute", "分钟": "minute", "刻钟": "quarter-hour",
@@ -37,7 +37,7 @@ _UNITS: Final = {
 _UNIT: Final = "(?:秒钟?|分钟?|刻钟|小时|钟头|天|日|周|星期|礼拜|月|季度|年)"
 _WEEK: Final = "(?:周|星期|礼拜)"
 _WHICH: Final = "(?P<which>这一?个?|本|当|下下一?个?|下一?个?|上上一?个?|上一?个?)"
-_EDGE: Final = "(?P<edge>初|中旬?|底|末)"
+_EDGE: Final = "(?P<edge>初|中旬?|底|末|最后一[天日])"
 _LENGTH: Final = (
     rf"(?P<amount>{HAN_NUMBER}|半)(?P<measure>个)?(?P<half>半)?(?P<unit>{_UNIT})(?P<late>半)?"
     rf"(?:[零又]?(?P<amount2>{HAN_NUMBER})个?(?P<unit2>小时|钟头|分钟?|天))?"
@@ -230,7 +230,7 @@ CHINESE_RULES: Final = (
     Rule(rf"{_WHICH}{_WEEK}(?P<edge>初)?", _week),
     Rule(rf"{_WHICH}月(?:份)?(?:的?{_EDGE})?", _month),
     Rule(rf"(?<!个)月{_EDGE}", _bare_month_edge),
-    Rule(rf"{_YEAR}?(?P<month>{HAN_NUMBER})月份?{_EDGE}", _named_month_edge),
+    Rule(rf"{_YEAR}?(?P<month>{HAN_NUMBER})月份?的?{_EDGE}", _named_month_edge),
     Rule(rf"{_WHICH}月(?:份)?的?(?P<day>{HAN_NUMBER})[号日]", _day_of_that_month),
     Rule(rf"(?P<day>{HAN_NUMBER})[号日]", _day_of_month),
     Rule(
@@ -239,7 +239,7 @@ CHINESE_RULES: Final = (
         _calendar,
     ),
     Rule(rf"(?P<named>{'|'.join(_YEARS)})", _year_word),
-    Rule(rf"(?:{_YEAR}年?|年)(?P<edge>初|底|末|终)", _year_edge),
+    Rule(rf"(?:{_YEAR}年?的?|年)(?P<edge>初|底|末|终|最后一[天日])", _year_edge),
     Rule(rf"{_WHICH}季度?(?:的?(?P<edge>初|底|末))?", _quarter),
     Rule(r"季度?[底末]", _quarter_end),
     Rule(rf"(?:再?过)?{_LENGTH}(?:[之以过]?后|[之以]?内)", _length),

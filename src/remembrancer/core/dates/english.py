@@ -53,13 +53,17 @@ _LETTERS: Final = {"h": "hour", "d": "day", "w": "week"}
 _SHORT: Final = {"sec": "second", "min": "minute", "hr": "hour", "wk": "week", "yr": "year"}
 
 
+_AHEAD: Final = {
+    "tomorrow": 1, "tmr": 1, "tmrw": 1, "day after tomorrow": 2, "yesterday": -1,
+    "day before yesterday": -2,
+}  # fmt: skip
+
+
 def _day_word(found: re.Match[str], present: Present) -> Reading:
     word = found["word"]
     if word == "today":
         return moments.due_day(present.today)
-    ahead = {"tomorrow": 1, "day after tomorrow": 2, "yesterday": -1, "day before yesterday": -2}
-    shift = ahead[word.removeprefix("the ")]
-    return moments.fixed_day(add_days(present.today, shift))
+    return moments.fixed_day(add_days(present.today, _AHEAD[word.removeprefix("the ")]))
 
 
 def _night_word(found: re.Match[str], present: Present) -> Reading:
@@ -123,7 +127,7 @@ def _edge_of(unit: str, which: int, edge: str, present: Present) -> Day | Imposs
 
 _EDGES: Final = {
     "end": "end", "start": "start", "beginning": "start", "begin": "start",
-    "middle": "middle", "mid": "middle",
+    "middle": "middle", "mid": "middle", "last day": "end",
 }  # fmt: skip
 _INITIALS: Final = {"w": "week", "m": "month", "q": "quarter", "y": "year"}
 
@@ -218,7 +222,7 @@ def _length(found: re.Match[str], present: Present) -> Reading | None:
 
 ENGLISH_RULES: Final = (
     Rule(
-        r"(?P<word>today|tomorrow|(?:the )?day after tomorrow|(?:the )?day before yesterday"
+        r"(?P<word>today|tomorrow|tmrw?|(?:the )?day after tomorrow|(?:the )?day before yesterday"
         r"|yesterday)",
         _day_word,
     ),
@@ -237,6 +241,12 @@ ENGLISH_RULES: Final = (
         r"(?:(?P<which>the|this|next|last) )?(?P<unit>week|month|quarter|year)",
         _edge,
     ),
+    Rule(
+        r"(?:the )?(?P<edge>last day) of (?:(?P<which>the|this|next|last) )?"
+        r"(?P<unit>month|quarter|year)",
+        _edge,
+    ),
+    Rule(rf"(?:the )?(?P<edge>last day) of {_MONTH}{_YEAR}", _edge_of_month_name),
     Rule(r"eo(?P<unit>[wmqy])", _edge_initials),
     Rule(r"(?P<unit>month|quarter|year)[- ]end", _period_end),
     Rule(

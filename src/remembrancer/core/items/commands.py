@@ -25,7 +25,8 @@ class ItemEdit(TypedDict, total=False):
     """The fields that a command gives; a missing name is left alone, None clears.
 
     *Units:* times in milliseconds UTC. *Shape:* `type` None means infer again; `steps` replaces
-    the check list, `step_done` ticks by step id; `add_*` append a dated line.
+    the check list, `step_done` ticks by step id; `add_*` append a dated line; `recurrence_day` is
+    the wished day of a monthly series (31 its last) where the due date's is not meant.
     """
 
     title: str
@@ -54,6 +55,7 @@ class ItemEdit(TypedDict, total=False):
     recurrence_kind: str | None
     recurrence_interval: int | None
     recurrence_until: int | None
+    recurrence_day: int
     project_id: str | None
     topic_id: str | None
     objective_id: str | None

@@ -162,7 +162,8 @@ def _set_kind_and_type(before: Fields, after: Fields, edit: ItemEdit, at: Moment
     if recurrence in ("monthly", "yearly") and {"due_at", "recurrence_kind"} & after.keys():
         due = both["due_at"]
         moment = due if isinstance(due, int) else at.now_ms
-        after["recurrence_day"] = datetime.fromtimestamp(moment / 1000, UTC).astimezone(at.zone).day
+        day = datetime.fromtimestamp(moment / 1000, UTC).astimezone(at.zone).day
+        after["recurrence_day"] = edit.get("recurrence_day", day)
     if edit.get("type") is not None:
         after["type"] = check.check_type(kind, cast(str, edit["type"]))
         after["type_by_hand"] = True

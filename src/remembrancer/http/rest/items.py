@@ -241,7 +241,8 @@ ROUTES: Final = (
         name="quick_capture",
         area="items",
         summary="Make an item from one line with markers",
-        description="Fields that are sent win over the markers; unknown projects and topics are "
+        description="Fields that are sent win over the markers, and `due:` over a date or a series "
+        "(每月最后一天, every friday 3pm) in the words of a task; unknown projects and topics are "
         f"made. {OTHER_NAMES_TAKEN}",
         scope="memory:write",
         body=Capture,

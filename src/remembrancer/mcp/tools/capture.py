@@ -63,7 +63,7 @@ TOOLS: Final[tuple[Tool[App, Any], ...]] = (
         name="quick_add_task",
         title="Add a task",
         description="Add a task in one line, with defaults. The line may hold #tag +project @topic "
-        "!high due:friday.",
+        "!high due:friday; else a date or 每周五 in its words counts.",
         handler=_add_task,
         arguments=QuickAddTask,
         result=results.CREATED,
@@ -74,7 +74,8 @@ TOOLS: Final[tuple[Tool[App, Any], ...]] = (
         name="quick_capture",
         title="Capture a line",
         description="Turn what the user typed into an item. #tag +project @topic !high due:friday "
-        "are read; 'note:' or '记住：' in front makes it a memory.",
+        "are read, else a task's date or series in its words; 'note:' or '记住：' in front makes it "
+        "a memory.",
         handler=_capture,
         arguments=QuickCapture,
         result=results.CREATED,
