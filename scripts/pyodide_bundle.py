@@ -67,7 +67,7 @@ CHANGES = (
 def adapt(script: str) -> str:
     """Pyodide's JavaScript as the runtime wants it. *Raises:* ValueError."""
     for pattern, replacement, expected in CHANGES:
-        script, count = re.subn(pattern, lambda _, new=replacement: new, script)
+        script, count = re.subn(pattern, replacement, script)
         if count != expected:
             raise ValueError(f"{pattern} stands {count} times in Pyodide, not {expected}")
     return f'import{{{",".join(GIVEN)}}}from"pyodide-internal:builtin_wrappers";\n{script}'
