@@ -169,6 +169,7 @@ async def _read_call(
     asked: tuple[Caller | None, Sequence[tuple[str, str]]],
 ) -> Call[Any, Any]:
     visitor, pairs = asked
+    version = _expected_version(exchange, route)
     own = set(route.query.model_fields) if route.query is not None else set()
     kept = [pair for pair in pairs if pair[0] not in RESERVED or pair[0] in own]
     query = parsing.parse_query(route.query, kept)
@@ -190,10 +191,18 @@ async def _read_call(
         headers=exchange.headers,
         request_id=exchange.request_id,
         base_url=_base_url(exchange.request),
-        expected_version=conditions.expected_version_from(exchange.headers)
-        if route.if_match
-        else None,
+        expected_version=version,
     )
+
+
+def _expected_version(exchange: Exchange, route: AnyRoute) -> int | None:
+    if not route.is_unsafe:
+        return None
+    version = conditions.expected_version_from(exchange.headers)
+    if version is not None and not route.if_match:
+        # Whoever sends it relies on it: what must not happen in that case is not done.
+        raise InvalidInput("if-match is not looked at here", hint="leave it out", field="if-match")
+    return version
 
 
 async def _read_body(exchange: Exchange, route: AnyRoute) -> bytes:

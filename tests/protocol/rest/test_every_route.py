@@ -65,6 +65,17 @@ async def test_route_refuses_an_unknown_parameter_by_name(route: AnyRoute) -> No
     assert "'nonsense'" in error["message"]
 
 
+@pytest.mark.parametrize("route", [r for r in SCOPED if r.is_unsafe and not r.if_match], ids=_name)
+async def test_route_that_keeps_no_condition_refuses_one(route: AnyRoute) -> None:
+    async with serve().client() as client:
+        for value, is_refused in (('"3"', True), ("*", False)):
+            headers = {**OWNER, "if-match": value}
+            response = await client.request(route.method, _fill(route.path), headers=headers)
+            field = "if-match"
+            told = response.is_error and response.json()["error"].get("details", {}).get("field")
+            assert (told == field) is is_refused, response.text
+
+
 @pytest.mark.parametrize("route", [r for r in LISTED if r.body is not None], ids=_name)
 @pytest.mark.parametrize(
     ("body", "code"),
