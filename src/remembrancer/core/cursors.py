@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -18,6 +19,8 @@ from remembrancer.core.values import canonical_json
 
 CURSOR_CHARS_MAX: Final = 1_024
 """Characters of a cursor. Our choice; the longest of ours has about 400."""
+
+_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 
 CursorValue = str | int | float | None
 """One part of a place: what a list is ordered by, and the id."""
@@ -69,5 +72,6 @@ def _is(value: object, type_: type | tuple[type, ...]) -> bool:
     if isinstance(value, float):
         return abs(value) <= INTEGER_MAX  # also refuses nan and the infinities
     if isinstance(value, str):
-        return "\0" not in value and value.isprintable()
+        # Not `isprintable`: to it a character newer than this Python is none.
+        return _UNSTORABLE.search(value) is None
     return not isinstance(value, int) or abs(value) <= INTEGER_MAX

@@ -240,6 +240,21 @@ async def test_list_pages_by_term_without_doubles() -> None:
     assert seen == ["A", "b", "c", "丙", "乙", "甲"]
 
 
+async def test_terms_with_characters_newer_than_this_python_are_kept_and_paged() -> None:
+    bench = Bench()
+    # A Han character of Unicode 15, an emoji of 15, two that are joined, and none of any yet.
+    names = ["\U00031350某", "\U0001fae8", "\U0001f468\u200d\U0001f373", "\U000323b0"]
+    for name in names:
+        await put(bench, name)
+    found: list[JSON] = []
+    cursor: str | None = None
+    for _ in names:
+        page: Any = await list_glossary(bench.app, bench.caller(), limit=1, cursor=cursor)
+        found += [entry["term"] for entry in page["entries"]]
+        cursor = page["next_cursor"]
+    assert (sorted(map(str, found)), cursor) == (sorted(names), None)
+
+
 async def test_glossary_of_another_namespace_is_its_own() -> None:
     bench = Bench()
     made = await put(bench, "星星")

@@ -6,8 +6,10 @@ Finding them in a text is `core.library.matching`. Every ring may import it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from remembrancer.core import limits
 from remembrancer.core.dates import format_iso
@@ -17,6 +19,8 @@ from remembrancer.core.ledger.events import Draft
 from remembrancer.core.library.words import check_length, checked_list, required_text
 from remembrancer.core.text.fold import fold
 from remembrancer.core.values import JSON
+
+_PRIVATE: Final = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,8 @@ def _aliases(aliases: Sequence[str]) -> tuple[str, ...]:
 def _name(text: str, field: str) -> str:
     name = " ".join(required_text(text, field=field, chars_max=limits.TERM_CHARS_MAX).split())
     folded = fold(name)
-    if not folded or not folded.isprintable():
+    # Private use alone: what is unassigned to this Python may be a new character of a name.
+    if not folded or _PRIVATE.search(folded):
         raise InvalidInput(
             f"{field} is {name!r}, which cannot be read aloud", hint="give a word", field=field
         )
