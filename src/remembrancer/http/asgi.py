@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -20,6 +19,7 @@ from remembrancer.core.errors import CODES, RemembrancerError
 from remembrancer.http import conditions, origins
 from remembrancer.http.dispatch import Door, Exchange, dispatch
 from remembrancer.http.errors import error_response, internal_error
+from remembrancer.http.headers import RequestHeaders
 from remembrancer.http.metering import MeteredSql
 from remembrancer.http.rate_limit import RateLimiter
 from remembrancer.http.request_log import RequestLine, log_defect, log_request
@@ -34,6 +34,8 @@ SECURITY_HEADERS: Final = {
     "x-frame-options": "DENY",
 }
 """Headers of every answer that does not set them itself."""
+
+_SECURITY: Final = [(name.encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
 
 CLIENT_GONE: Final = 499
 """Status in the log of a request whose client left before an answer. Source: nginx's custom."""
@@ -63,7 +65,7 @@ class HttpDoor:
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         runtime = self._door.app.runtime
         started_ms = runtime.now_ms()
-        headers = Headers(scope=scope)
+        headers = RequestHeaders(scope)
         cause = runtime.new_id("req")
         request_id = conditions.request_id_from(headers) or cause
         line = RequestLine(id=request_id, method=scope["method"][:20])
@@ -84,7 +86,12 @@ class HttpDoor:
                 outlet.headers.update(origins.cors_headers(origin))
             sql = MeteredSql(self._door.app.sql.session(conditions.bookmark_from(headers)))
             exchange = Exchange(
-                Request(scope, receive), replace(self._door.app, sql=sql), request_id, cause, line
+                request=Request(scope, receive),
+                headers=headers,
+                app=replace(self._door.app, sql=sql),
+                request_id=request_id,
+                cause=cause,
+                line=line,
             )
             response = await dispatch(self._door, exchange)
             bookmark = sql.bookmark() if scope["method"] in UNSAFE_METHODS else None
@@ -120,17 +127,23 @@ class _Outlet:
         """Pass a message on, completed; a HEAD request gets no body."""
         if message["type"] == "http.response.start":
             self._line.status = message["status"]
-            headers = MutableHeaders(scope=message)
-            for name, value in SECURITY_HEADERS.items():
-                headers.setdefault(name, value)
-            for name, value in self.headers.items():
-                if name == "vary":
-                    headers.add_vary_header(value)
-                else:
-                    headers[name] = value
+            message = {**message, "headers": self._completed(message.get("headers", ()))}
         elif self._is_head and message["type"] == "http.response.body":
             message = {**message, "body": b""}
         await self._send(message)
+
+    def _completed(self, headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        """Return an answer's headers with those of every answer that it does not set itself."""
+        own = {name.encode(): value.encode("latin-1") for name, value in self.headers.items()}
+        vary = own.pop(b"vary", None)
+        kept = [header for header in headers if header[0] not in own]
+        if vary is not None:
+            told = [value for name, value in kept if name == b"vary"]
+            kept = [header for header in kept if header[0] != b"vary"]
+            kept.append((b"vary", b", ".join([*told, vary])))
+        names = {name for name, _ in kept}
+        kept += [header for header in _SECURITY if header[0] not in names]
+        return [*kept, *own.items()]
 
     async def fail(self, scope: Scope, receive: Receive, error: RemembrancerError) -> None:
         """Answer with an error; once an answer has begun, only the connection can end."""

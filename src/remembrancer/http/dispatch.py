@@ -24,6 +24,7 @@ from remembrancer.http import bodies, conditions, origins, parsing
 from remembrancer.http.answers import Answer, render
 from remembrancer.http.calls import Call
 from remembrancer.http.errors import DoorError
+from remembrancer.http.headers import RequestHeaders
 from remembrancer.http.rate_limit import RateLimiter
 from remembrancer.http.request_log import RequestLine
 from remembrancer.http.route_table import AnyRoute, Found, RouteTable
@@ -46,22 +47,18 @@ class Door:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request on its way: Starlette's view, its ids, its parameters and its log line.
+    """One request on its way: Starlette's view, its headers, its ids and its log line.
 
     *Shape:* `app` is the door's, with this request's database session; `cause` is never the
     client's, so that undoing one request cannot take back another.
     """
 
     request: Request
+    headers: RequestHeaders
     app: App
     request_id: str
     cause: str
     line: RequestLine
-
-    @property
-    def headers(self) -> Headers:
-        """The request's headers."""
-        return self.request.headers
 
 
 async def dispatch(door: Door, exchange: Exchange) -> Response:
@@ -87,7 +84,7 @@ async def dispatch(door: Door, exchange: Exchange) -> Response:
     if visitor is not None:
         exchange.line.key = visitor.key_id
         exchange.line.namespace = visitor.namespace
-        if not _is_unlimited(visitor, request):
+        if not _is_unlimited(visitor, exchange):
             door.limiter.take(
                 f"{visitor.namespace} {visitor.key_id}", exchange.app.runtime.now_ms()
             )
@@ -152,13 +149,14 @@ def _last(pairs: Sequence[tuple[str, str]], name: str) -> str | None:
     return None
 
 
-def _is_unlimited(visitor: Caller, request: Request) -> bool:
+def _is_unlimited(visitor: Caller, exchange: Exchange) -> bool:
     """Tell whether this is the owner on their own machine, whom no rate limit binds."""
-    if visitor.key_id != OWNER_KEY or request.client is None:
+    client = exchange.request.client
+    if visitor.key_id != OWNER_KEY or client is None:
         return False
-    if any(name in request.headers for name in FORWARDING_HEADERS):
+    if any(name in exchange.headers for name in FORWARDING_HEADERS):
         return False
-    return origins.is_loopback(request.client.host)
+    return origins.is_loopback(client.host)
 
 
 async def _read_call(
@@ -170,7 +168,7 @@ async def _read_call(
 ) -> Call[Any, Any]:
     visitor, pairs = asked
     version = _expected_version(exchange, route)
-    own = set(route.query.model_fields) if route.query is not None else set()
+    own = route.query.model_fields if route.query is not None else {}
     kept = [pair for pair in pairs if pair[0] not in RESERVED or pair[0] in own]
     query = parsing.parse_query(route.query, kept)
     _check_path(params)
@@ -190,7 +188,7 @@ async def _read_call(
         raw=raw,
         headers=exchange.headers,
         request_id=exchange.request_id,
-        base_url=_base_url(exchange.request),
+        base_url=_base_url(exchange),
         expected_version=version,
     )
 
@@ -244,9 +242,8 @@ def _with_idempotency(
     return replace(visitor, idempotency=idempotency)
 
 
-def _base_url(request: Request) -> str:
-    host = request.headers.get("host") or "localhost"
-    scheme = request.headers.get("x-forwarded-proto", request.url.scheme)
-    return (
-        f"{'https' if scheme == 'https' else 'http'}://{host}{request.scope.get('root_path', '')}"
-    )
+def _base_url(exchange: Exchange) -> str:
+    scope = exchange.request.scope
+    host = exchange.headers.get("host") or "localhost"
+    scheme = exchange.headers.get("x-forwarded-proto", scope.get("scheme", "http"))
+    return f"{'https' if scheme == 'https' else 'http'}://{host}{scope.get('root_path', '')}"

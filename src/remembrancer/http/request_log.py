@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import traceback
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 
 LOGGER = logging.getLogger("remembrancer.request")
 """Where the lines go; a wire module decides what is done with them."""
@@ -33,11 +33,14 @@ class RequestLine:
     cause: str | None = None
 
 
+_NAMES = [field.name for field in fields(RequestLine)]
+
+
 def log_request(line: RequestLine) -> None:
     """Write a request's one line; a server fault is a warning."""
-    fields = {name: value for name, value in asdict(line).items() if value is not None}
+    told = {name: value for name in _NAMES if (value := getattr(line, name)) is not None}
     level = logging.WARNING if line.status >= 500 or line.status == 0 else logging.INFO
-    LOGGER.log(level, "%s", json.dumps({"event": "request", **fields}, ensure_ascii=False))
+    LOGGER.log(level, "%s", json.dumps({"event": "request", **told}, ensure_ascii=False))
 
 
 def log_defect(error: BaseException, request_id: str) -> None:
