@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from remembrancer.app.gateway.history import Reading, hashes_at, read_history
 from remembrancer.core.messages import ONCE_MS
+from remembrancer.core.values import canonical_json
 
 Json = Any
 
@@ -140,3 +142,10 @@ def test_opening_is_the_same_for_a_while_and_all_else_for_ever() -> None:
     assert first[0] in hashes_at(opening.key, opening, now_ms=51 * ONCE_MS)
     assert first[0] not in hashes_at(opening.key, opening, now_ms=52 * ONCE_MS)
     assert hashes_at(later.key, later, now_ms=1) == hashes_at(later.key, later, now_ms=10**12)
+
+
+def test_hashes_are_those_under_which_turns_are_kept() -> None:
+    first = read([user('说 "hi"\n\\ \u2028 \ud83d')])
+    parts = ["", "", " ".join('说 "hi"\n\\ \u2028 \ud83d'.split())]
+    sealed = hashlib.sha256(canonical_json(parts).encode(errors="replace")).hexdigest()
+    assert first.conversation_id == "auto-" + sealed[:32]

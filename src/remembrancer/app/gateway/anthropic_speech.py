@@ -23,9 +23,8 @@ from remembrancer.app.gateway.forms import (
 )
 from remembrancer.app.gateway.history import read_history
 from remembrancer.app.gateway.memory import Given
-from remembrancer.app.gateway.openai_speech import read_body
 from remembrancer.app.gateway.routing import Target
-from remembrancer.app.gateway.speech import View, read_reply
+from remembrancer.app.gateway.speech import View, read_body, read_reply
 from remembrancer.app.gateway.turns import Turn
 from remembrancer.app.settings import Settings
 from remembrancer.core.chat.chores import is_chore
@@ -68,7 +67,8 @@ class AnthropicSpeech:
 
     def __init__(self, raw: bytes, headers: Mapping[str, str]) -> None:
         """Read a request. *Raises:* InvalidInput, with code `invalid_json` when it is no JSON."""
-        self._asked = _check(read_body(raw))
+        self._came = read_body(raw)
+        self._asked = _check(self._came.body)
         messages = objects_of(self._asked.get("messages"))
         cleaned: Body = {**self._asked, "messages": strip_injected_messages(messages)}
         self._body, volatile = move_volatile_anthropic(cleaned)
@@ -102,7 +102,8 @@ class AnthropicSpeech:
             body = inject_boot_anthropic(body, given.boot)
         if target.form == "anthropic":
             messages = [_signed(one) for one in objects_of(body.get("messages"))]
-            return Written({**body, "messages": messages, "model": target.model})
+            sent: Body = {**body, "messages": messages, "model": target.model}
+            return Written(sent, raw=self._came.unchanged(sent))
         chat = to_chat_completion(body, model=target.model)
         return write_request(settings, target, chat, kept_thinking={})
 

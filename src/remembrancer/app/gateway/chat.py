@@ -154,7 +154,7 @@ class _Exchange:
             answer = await ask(app, self._target, body, client_headers=question.headers)
             turn.status = answer.status
             turn.first_byte_ms = app.runtime.now_ms() - turn.started_ms
-            if saving is not None:
+            if saving is not None and not saving.done():
                 await asyncio.wait({saving}, timeout=SAVING_S_MAX)
             is_pending = saving is not None and not saving.done()
             relayed = await self._relay(answer, _told_headers(turn, is_pending=is_pending))

@@ -38,15 +38,20 @@ Thinking = dict[str, list[Body]]
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A request as it is sent. *Shape:* `notes` name the fields that were left out or changed."""
+    """A request as it is sent.
+
+    *Shape:* `notes` name the fields that were left out or changed; `raw` the client's own bytes
+    where nothing differs from what it sent.
+    """
 
     sent: Body
     notes: tuple[str, ...] = ()
+    raw: bytes | None = None
 
     @property
     def body(self) -> bytes:
         """Its bytes."""
-        return write_json(self.sent).encode()
+        return write_json(self.sent).encode() if self.raw is None else self.raw
 
 
 def write_request(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from json.encoder import encode_basestring
 from typing import Final
 
 from remembrancer.core import limits
@@ -16,7 +17,6 @@ from remembrancer.core.chat.request import SYSTEM_ROLES, TOOL_ROLES, text_of
 from remembrancer.core.chat.shapes import Body, object_of, parts_of, string_of
 from remembrancer.core.messages import ONCE_MS
 from remembrancer.core.text.fold import clean
-from remembrancer.core.values import canonical_json
 
 HEADERS: Final = (
     "x-remembrancer-conversation",
@@ -81,7 +81,8 @@ def read_history(
         (index, one) for index, one in enumerate(messages) if one.get("role") not in SYSTEM_ROLES
     ]
     first = next((text_of(one.get("content")) for _, one in spoken if _is_user(one)), "")
-    conversation_id = _named(headers, body) or _fingerprint(body, stable_system, first)
+    named = _named(headers, body)
+    conversation_id = named or _fingerprint(body, stable_system, first)
     last_answer = _last_answer(spoken)
     key = _hash(conversation_id)
     said: list[Spoken] = []
@@ -106,7 +107,7 @@ def read_history(
         before=tuple(before),
         is_going_on=bool(spoken) and spoken[-1][1].get("role") in TOOL_ROLES,
         places=tuple(places[-PLACES_MAX:]),
-        is_opening=last_answer < 0 and not _named(headers, body),
+        is_opening=last_answer < 0 and not named,
     )
 
 
@@ -170,7 +171,7 @@ def _named(headers: Mapping[str, str], body: Body) -> str:
     user_id = string_of(metadata.get("user_id"))
     if "_session_" in user_id:  # Claude Code: user_…_account_…_session_<uuid>
         given.append(user_id.rpartition("_session_")[2])
-    for name in given:
+    for name in filter(None, given):
         name = clean(name).strip()[: limits.CONVERSATION_ID_CHARS_MAX]
         if name:
             return name
@@ -183,4 +184,6 @@ def _fingerprint(body: Body, stable_system: str, first: str) -> str:
 
 
 def _hash(*parts: str) -> str:
-    return hashlib.sha256(canonical_json(parts).encode(errors="replace")).hexdigest()
+    # The canonical JSON of a list of texts, which needs no encoder: a chat takes a dozen hashes.
+    text = f"[{','.join(map(encode_basestring, parts))}]"
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import NoReturn
+from dataclasses import replace
 
 from remembrancer.app.gateway.forms import (
     ReplyName,
@@ -18,7 +17,7 @@ from remembrancer.app.gateway.forms import (
 from remembrancer.app.gateway.history import read_history
 from remembrancer.app.gateway.memory import Given
 from remembrancer.app.gateway.routing import Target
-from remembrancer.app.gateway.speech import View, read_reply
+from remembrancer.app.gateway.speech import View, read_body, read_reply
 from remembrancer.app.gateway.turns import Turn
 from remembrancer.app.settings import Settings
 from remembrancer.core.chat.chores import is_chore
@@ -32,7 +31,7 @@ from remembrancer.core.chat.inject import (
 )
 from remembrancer.core.chat.request import SYSTEM_ROLES, parse_chat_request, text_of
 from remembrancer.core.chat.shapes import Body, write_json
-from remembrancer.core.errors import CODES, InvalidInput, RemembrancerError
+from remembrancer.core.errors import CODES, RemembrancerError
 
 
 class OpenAISpeech:
@@ -40,7 +39,8 @@ class OpenAISpeech:
 
     def __init__(self, raw: bytes, headers: Mapping[str, str]) -> None:
         """Read a request. *Raises:* InvalidInput, with code `invalid_json` when it is no JSON."""
-        request = parse_chat_request(read_body(raw))
+        self._asked = read_body(raw)
+        request = parse_chat_request(self._asked.body)
         self._body = request.body
         self._messages, volatile = move_volatile(strip_injected_messages(request.messages))
         system = "\n".join(text_of(one.get("content")) for one in self._messages if _is_system(one))
@@ -66,9 +66,10 @@ class OpenAISpeech:
             for index, key in self.view.reading.places:
                 messages = place_block(messages, given.blocks.get(key, ""), at=index)
             body = {**body, "messages": inject_boot(messages, given.boot)}
-        return write_request(
+        written = write_request(
             settings, target, body, kept_thinking=turn.thinking, has_memory=turn.is_recalled
         )
+        return replace(written, raw=self._asked.unchanged(written.sent))
 
     def bare(self, target: Target) -> bytes:
         """Return the request as it came, but for the model's name."""
@@ -100,20 +101,3 @@ class OpenAISpeech:
 
 def _is_system(message: Body) -> bool:
     return message.get("role") in SYSTEM_ROLES
-
-
-def read_body(raw: bytes) -> object:
-    """Return the JSON of a request; half a surrogate pair in a text is passed on as it is.
-
-    *Raises:* InvalidInput with code `invalid_json`.
-    """
-    try:
-        return json.loads(raw, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(
-            "the body is not JSON", hint="send one JSON object in UTF-8", code="invalid_json"
-        ) from error
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")

@@ -104,6 +104,12 @@ async def pass_on(
             may_end = b"[DONE]" in piece or b"message_stop" in piece
             has_end = may_end and any(end in piece for end in _ENDS)
             if has_end:
+                # All else that came with the end goes on first: it may be the whole reply.
+                at = _end_at(piece)
+                if at:
+                    yield piece[:at]
+                    moments.begun()
+                    piece = piece[at:]
                 await moments.before_end()
             yield piece
             moments.begun()
@@ -131,13 +137,16 @@ async def translate_on(
     try:
         async for piece in answer.chunks():
             told = [one for event in reader.feed(piece) for one in translator.feed(event)]
-            if told:
-                if told[-1] == DONE:
-                    await moments.before_end()
-                out = b"".join(told)
+            is_end = bool(told) and told[-1] == DONE
+            out = b"".join(told[:-1] if is_end else told)
+            if out:
                 heard.add(out)
                 yield out
                 moments.begun()
+            if is_end:
+                await moments.before_end()
+                heard.add(DONE)
+                yield DONE
         rest = [one for event in reader.close() for one in translator.feed(event)]
         rest += translator.close()
         heard.is_ended = True
@@ -152,6 +161,17 @@ async def translate_on(
     finally:
         await answer.close()
         moments.later()
+
+
+def _end_at(piece: bytes) -> int:
+    """Return where the event begins that ends a stream, in a piece that is cut between events."""
+    at = max(piece.rfind(end) for end in _ENDS)
+    before = piece[:at]
+    for blank in (b"\n\n", b"\r\n\r\n"):
+        found = before.rfind(blank)
+        if found >= 0:
+            return found + len(blank)
+    return 0
 
 
 async def read_along(pieces: AsyncIterator[bytes], heard: Heard) -> None:

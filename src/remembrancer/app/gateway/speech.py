@@ -5,9 +5,10 @@ Implementations are `openai_speech` and `anthropic_speech`; the flow is `chat`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from remembrancer.app.gateway.forms import ReplyName, StreamTranslator, Whole, Written
 from remembrancer.app.gateway.history import Reading
@@ -16,8 +17,8 @@ from remembrancer.app.gateway.routing import Target
 from remembrancer.app.gateway.turns import Turn
 from remembrancer.app.settings import Settings
 from remembrancer.core.chat.collect import Reply, ReplyCollector, Shape
-from remembrancer.core.chat.shapes import read_object
-from remembrancer.core.errors import RemembrancerError
+from remembrancer.core.chat.shapes import Body, read_object
+from remembrancer.core.errors import InvalidInput, RemembrancerError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +78,60 @@ class Speech(Protocol):
     def fault(self, error: RemembrancerError) -> bytes:
         """Return the event that reports a fault in the middle of a stream."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request's body. *Shape:* `raw` its bytes where they may be passed on as they came: they are
+    UTF-8, without a mark at their front."""
+
+    body: object
+    raw: bytes | None
+
+    def unchanged(self, sent: Body) -> bytes | None:
+        """Return the bytes where `sent` says nothing else than they do, else None.
+
+        What was not touched is the same object still.
+        """
+        if self.raw is None or not isinstance(self.body, dict) or sent.keys() != self.body.keys():
+            return None
+        for name, value in sent.items():
+            own = self.body[name]
+            if name == "messages":
+                if not _same_items(value, own):
+                    return None
+            elif value is not own and (name != "model" or value != own):
+                return None
+        return self.raw
+
+
+def _same_items(first: object, second: object) -> bool:
+    if not isinstance(first, list) or not isinstance(second, list) or len(first) != len(second):
+        return False
+    return all(one is other for one, other in zip(first, second, strict=True))
+
+
+def read_body(raw: bytes) -> Asked:
+    """Return the JSON of a request; half a surrogate pair in a text is passed on as it is.
+
+    *Raises:* InvalidInput with code `invalid_json`.
+    """
+    try:
+        try:
+            text = raw.decode()
+        except UnicodeDecodeError:
+            return Asked(json.loads(raw, parse_constant=_refuse_constant), None)
+        if text.startswith(("\ufeff", "\0")) or text[1:2] == "\0":
+            return Asked(json.loads(raw, parse_constant=_refuse_constant), None)
+        return Asked(json.loads(text, parse_constant=_refuse_constant), raw)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(
+            "the body is not JSON", hint="send one JSON object in UTF-8", code="invalid_json"
+        ) from error
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
 
 
 def read_reply(raw: bytes, *, shape: Shape, is_stream: bool) -> Reply:
