@@ -54,6 +54,11 @@ async def test_frequencies_tell_whether_others_have_items() -> None:
     assert await frequencies(alone) == ({"番茄": 3, "tomatoes": 3, "阳台": 1}, 0)
     shared = await planted(MINE, THEIRS)
     assert await frequencies(shared) == ({"番茄": 6, "tomatoes": 6, "阳台": 2}, 14)
+    statement = search.frequencies_statement(MINE, ["番茄"])
+    [outcome] = await shared.app.sql.read([statement])
+    assert search.foreign_rows(outcome.rows, TERMS, {"tomatoes": 6, "阳台": 2}) == 14
+    [outcome] = await alone.app.sql.read([statement])
+    assert search.foreign_rows(outcome.rows, TERMS, {"tomatoes": 3, "阳台": 1}) == 0
     before = await planted(Namespace("aaa"), MINE)
     assert (await frequencies(before))[1] == 14
 

@@ -8,6 +8,7 @@ from remembrancer.app.context.cache import FirstLevel
 from remembrancer.app.settings import Settings
 from remembrancer.app.turnstile import Turnstile
 from remembrancer.app.vectors.indexing import Indexing
+from remembrancer.core.recall.common import CommonWords
 from remembrancer.core.vectors.background import Background
 from remembrancer.ports.assets import Assets
 from remembrancer.ports.blobs import BlobStore
@@ -32,7 +33,8 @@ class App:
     `reranker`, `chat`, `outbound`, `queue`, `blobs` (then long texts stay in the database) and
     `assets` (the panel's files). `embedder` is of the model that `vectors` holds. `request_pieces`
     bounds the pieces of a job that one request may run, None where requests have no bound;
-    `backgrounds` what the cosines of models mean, as far as they were asked.
+    `backgrounds` what the cosines of models mean, as far as they were asked; `common` how many
+    items hold the common words of what was asked lately.
     """
 
     sql: SqlStore
@@ -54,3 +56,4 @@ class App:
     assets: Assets | None = None
     request_pieces: int | None = None
     backgrounds: dict[EmbeddingModel, Background] = field(default_factory=dict)
+    common: CommonWords = field(default_factory=CommonWords)

@@ -36,7 +36,8 @@ the labelled sets, among the best 112 on average; without structure, of 60 quest
 than 220. Whole bytes need 103, and 25 MB more."""
 
 _ROWS_AT_ONCE: Final = 512
-"""Rows that are unpacked and multiplied at a time: half a megabyte. Measured: no slower than all."""
+"""Rows that are unpacked and multiplied at a time: half a megabyte. Measured: no slower than all of
+them."""
 
 _BITS_AT_ONCE: Final = 8_192
 """Rows whose bits are compared at a time: a megabyte. Measured: two thirds of the time that whole
@@ -200,11 +201,12 @@ class VectorArray:
     def _scores(self, inside: NDArray[np.intp], asked: Matrix) -> Matrix:
         """Return about how near the rows are."""
         half = self._half
-        low, high = asked[:half], np.zeros(half, np.float32)
+        low: Matrix = asked[:half]
+        high: Matrix = np.zeros(half, np.float32)
         high[: len(asked) - half] = asked[half:]
         # A byte is its low half and sixteen times its high half, so it is taken as it is for the
         # high one, and what that counts too much of the low one is taken off.
-        high = high / 16
+        high /= np.float32(16)
         low = low - high
         scores = np.empty(len(inside), np.float32)
         some = np.empty((min(len(inside), _ROWS_AT_ONCE), half), np.float32)

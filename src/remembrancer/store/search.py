@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, cast
 
 from remembrancer.core.ids import Namespace
@@ -143,11 +144,18 @@ def frequencies(rows: Sequence[Row]) -> dict[str, int]:
     return {str(row["term"]): int(str(row["doc"])) for row in rows if row["term"] != _OTHERS}
 
 
-def foreign_rows(rows: Sequence[Row], chosen: Sequence[str]) -> int:
+def foreign_rows(
+    rows: Sequence[Row], chosen: Sequence[str], known: Mapping[str, int] = MappingProxyType({})
+) -> int:
     """Return how many rows the chosen terms match at most, those of other namespaces among them,
-    from the rows of `frequencies_statement`; 0 when no other namespace has items."""
+    from the rows of `frequencies_statement`; 0 when no other namespace has items.
+
+    *Shape:* `known` the frequencies of terms that the statement was not asked for.
+    """
     documents = {str(row["term"]): int(str(row["doc"])) for row in rows}
-    return sum(documents.get(term, 0) for term in chosen) if _OTHERS in documents else 0
+    if _OTHERS not in documents:
+        return 0
+    return sum(documents.get(term, 0) or known.get(term, 0) for term in chosen)
 
 
 def matches_statement(

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from tests.app.recall.shelf import Shelf, with_vectors
 
 from remembrancer.app.items.write import create_item
+from remembrancer.app.recall.recall import recall
 from remembrancer.app.search import find_semantic_conflicts, search_items
+from remembrancer.core.ids import Namespace
+from remembrancer.core.recall import common
 from remembrancer.core.search.likeness import Likeness, nearer
 from remembrancer.core.vectors.embedding import vector_id
 from remembrancer.ports.models import EmbeddingModel, Vector
+from remembrancer.ports.sql import Statement
 from remembrancer.ports.vectors import VectorRow, VectorScope
+from remembrancer.store import search
 
 
 class SameEmbedder:
@@ -94,3 +100,34 @@ def test_nearness_counts_less_where_something_differs(
 ) -> None:
     assert nearer(likeness, cosine).score == pytest.approx(score, abs=1e-4)
     assert nearer(likeness, cosine).differences == likeness.differences
+
+
+async def test_common_words_are_counted_once_and_rare_ones_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counted: list[list[str]] = []
+    statement = search.frequencies_statement
+
+    def noted(namespace: Namespace, terms: Sequence[str]) -> Statement:
+        counted.append(sorted({"番茄", "tomatoes"}.intersection(terms)))
+        return statement(namespace, terms)
+
+    monkeypatch.setattr(search, "frequencies_statement", noted)
+    monkeypatch.setattr(common, "COMMON_MIN", 3)
+    shelf = Shelf()
+    for number in range(3):
+        await shelf.save(f"番茄 {number}")
+    app, caller = shelf.app, shelf.bench.caller()
+
+    async def texts() -> list[str]:
+        found = await recall(app, caller, "番茄 and tomatoes", is_search=True)
+        return sorted(hit.text for hit in found.hits)
+
+    assert await texts() == ["番茄 0", "番茄 1", "番茄 2"]
+    await shelf.save("tomatoes!")
+    counted.clear()
+    assert await texts() == ["tomatoes!", "番茄 0", "番茄 1", "番茄 2"]
+    assert counted == [["tomatoes"]]
+    shelf.bench.runtime.advance(common.KEPT_MS)
+    await texts()
+    assert counted[1:] == [["tomatoes", "番茄"]]

@@ -143,20 +143,25 @@ async def _find(app: App, wanted: Wanted, search: MeaningSearch) -> Found:
         )
         if names
     ]
+    forms, now_ms = forms_of(words), wanted.asked.now_ms
+    common = app.common.known(forms, now_ms=now_ms)
+    rest = [form for form in forms if form not in common]
     outcomes = await app.sql.read(
         [
             *(item_lists.owners_statement(wanted.asked, area, names) for area, names in named),
-            store.frequencies_statement(wanted.asked.namespace, forms_of(words)),
+            store.frequencies_statement(wanted.asked.namespace, rest),
             *wanted.more,
         ]
     )
     refuse_unknown(named, outcomes)
     frequencies = outcomes[len(named)].rows
-    documents = store.frequencies(frequencies)
+    counted = store.frequencies(frequencies)
+    app.common.keep(counted, now_ms=now_ms)
+    every = {**common, **counted}
+    documents = {form: every[form] for form in forms if form in every}
     chosen = chosen_forms(words, documents)
-    reader = _Reader(
-        app, wanted, documents, chosen=chosen, foreign=store.foreign_rows(frequencies, chosen)
-    )
+    foreign = store.foreign_rows(frequencies, chosen, common)
+    reader = _Reader(app, wanted, documents, chosen=chosen, foreign=foreign)
     scope = _scope(wanted.asked, outcomes, named)
     nearing = search.near(scope)  # while the words are looked for
     found, references = await reader.by_words()
