@@ -207,3 +207,34 @@ def test_text_from_memory_is_only_text(panel: Panel) -> None:
         assert panel.page.locator("main img, main script, main svg").count() == 0
         assert panel.page.locator("a[href^='javascript']").count() == 0
     assert "坏" not in panel.page.title()
+
+
+def test_forgetting_shows_first_what_would_go_and_where(panel: Panel) -> None:
+    with panel.server.client() as client:
+        said = {"messages": [{"role": "user", "content": "早上好。我对花生过敏，下午去游泳。"}]}
+        client.post("/v1/ingest/messages", json=said).raise_for_status()
+    memory = keep(panel, "用户对花生过敏")
+    panel.go(f"#/memories/{memory['id']}")
+    panel.button("彻底忘记").click()
+    dialog = panel.page.locator("dialog")
+    expect(dialog).to_contain_text("这些地方也说到它")
+    expect(dialog.locator(".going li")).to_have_count(1)
+    expect(dialog.locator(".going del")).to_have_text("我对花生过敏")
+    expect(dialog).to_contain_text("1 条消息")
+    dialog.get_by_role("button", name="彻底忘记").click()
+    expect(panel.page.get_by_text("已彻底忘记")).to_be_visible()
+    with panel.server.client() as client:
+        response = client.get("/v1/conversations/default:default/messages").raise_for_status()
+        left = response.text
+    assert "游泳" in left
+    assert "花生" not in left
+
+
+def test_forgetting_what_stands_nowhere_else_says_so(panel: Panel) -> None:
+    memory = keep(panel, "灰色雨伞在三号储物柜里")
+    panel.go(f"#/memories/{memory['id']}")
+    panel.button("彻底忘记").click()
+    dialog = panel.page.locator("dialog")
+    expect(dialog).to_contain_text("别处没有说到它")
+    dialog.get_by_role("button", name="取消").click()
+    assert show(panel, memory)["content"] == "灰色雨伞在三号储物柜里"

@@ -76,6 +76,17 @@ def test_forget_needs_a_yes_where_nobody_can_be_asked(
     assert program("forget", item_id, "-y", "--json").error["code"] == "not_found"
 
 
+def test_forget_shows_first_what_would_go(program: Program) -> None:
+    item_id = program.item("remember", "我对花生过敏")["id"]
+    shown = program("forget", item_id, "--dry-run")
+    assert shown.out.startswith(f"我对花生过敏  {item_id}\n")
+    counts = program("forget", item_id, "--dry-run", "--json").json["counts"]
+    assert counts["events_emptied"] == 1
+    gone = program("forget", item_id, "--yes", "--json").json
+    assert gone == {"forgotten": item_id, **counts}
+    assert program("forget", item_id, "--dry-run", "--json").error["code"] == "not_found"
+
+
 @pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 130)], ids=["yes", "no"])
 def test_forget_asks_at_a_terminal(
     program: Program, monkeypatch: pytest.MonkeyPatch, answer: str, code: int
@@ -88,5 +99,6 @@ def test_forget_asks_at_a_terminal(
     monkeypatch.setattr(sys, "stdin", Terminal(answer))
     asked = program("forget", item_id)
     assert asked.code == code
+    assert "events emptied" in asked.out
     assert "再见" in asked.out
     assert program("tasks", "show", item_id).code == (4 if code == 0 else 0)

@@ -112,6 +112,16 @@ export interface Step {
   steps?: Step[];
 }
 
+export type ForgettingPlace = "candidate" | "page" | "digest" | "notes" | "message" | "question";
+
+/** What would go with an item; `more` places are counted and not shown. */
+export interface Forgetting {
+  would_forget: string;
+  counts: Record<string, number>;
+  passages: { place: ForgettingPlace; id: string; texts: string[] }[];
+  more: number;
+}
+
 export interface Memory {
   id: string;
   type: string;

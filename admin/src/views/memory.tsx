@@ -1,9 +1,9 @@
 // One memory: what it says, what may be done with it, and all that happened to it.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { write } from "../api/client";
+import { call, write } from "../api/client";
 import { errorOf, useLoad, useWhole } from "../api/hooks";
-import type { Memory, Relation } from "../api/types";
+import type { Forgetting, Memory, Relation } from "../api/types";
 import { useActs } from "../parts/acts";
 import { useChanged } from "../parts/changes";
 import { Facts } from "../parts/facts";
@@ -19,6 +19,7 @@ import { common } from "../words/common";
 import { history } from "../words/history";
 import { memories } from "../words/memories";
 import { MemoryEditor } from "./memory-editor";
+import { ForgettingBody } from "./memory-forget";
 import { Supersede } from "./memory-supersede";
 
 /** Characters from which a text scrolls in a box of its own, which a keyboard must reach. */
@@ -131,15 +132,11 @@ function Actions(props: {
     await act("DELETE", item, null, t.deleted);
   };
   const forget = async () => {
-    const body = (
-      <>
-        <p class="pre quoted">{memory.content}</p>
-        <p>{t.forgetBody}</p>
-      </>
-    );
-    const title = t.forgetTitle;
-    if (!(await confirm({ title, body, action: t.forget, isDangerous: true }))) return;
     try {
+      const preview = await call<Forgetting>("GET", `${item}/forget`);
+      const body = <ForgettingBody content={memory.content} preview={preview} />;
+      const title = t.forgetTitle;
+      if (!(await confirm({ title, body, action: t.forget, isDangerous: true }))) return;
       await write("POST", `${item}/forget`);
       toast(t.forgotten);
       go(link("memories"));

@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from remembrancer.app.state import App
 from remembrancer.core.ids import Namespace
@@ -20,13 +21,39 @@ from remembrancer.ports.sql import Row, Statement
 from remembrancer.store import distilled_copies as store
 from remembrancer.store.forgetting import redact_statement
 
+Place = Literal["candidate", "page", "digest", "notes", "message", "question"]
+"""Where a passage stands; notes are what a night keeps of a day that is not over, and a question
+is what was asked in a recall."""
+
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """What goes at one place. *Shape:* `id` of the message, candidate, page (its label), day or
+    recall, `digest` for the digest; `texts` what is taken out of it, or all of it."""
+
+    place: Place
+    id: str
+    texts: Sequence[str]
+
+
+@dataclass(slots=True)
 class Copies:
-    """What takes the copies away. *Shape:* `messages` how many lose a passage."""
+    """What takes the copies away, and which they are.
+
+    *Shape:* `turns` how many turns of chats lose what they were given and thought.
+    """
 
     statements: list[Statement] = field(default_factory=list)
-    messages: int = 0
+    passages: list[Passage] = field(default_factory=list)
+    turns: int = 0
+
+    def count(self, place: Place) -> int:
+        """Return at how many places of a sort something goes."""
+        return sum(one.place == place for one in self.passages)
+
+    def take(self, place: Place, id_: str, texts: Sequence[str]) -> None:
+        """Note what goes at one place."""
+        self.passages.append(Passage(place, id_, list(dict.fromkeys(texts))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +71,7 @@ async def distilled_copies(
     """Return what takes a forgotten item's texts out of all that was said and distilled.
 
     *Shape:* texts shorter than `QUOTE_CHARS_MIN` are not looked for, but a candidate that says just
-    that goes as well. *Promise:* one round trip.
+    that goes as well. *Promise:* one round trip of eight statements; writes nothing.
     """
     said, sources = wording.said, wording.sources
     forgotten = Forgotten(said)
@@ -57,88 +84,131 @@ async def distilled_copies(
     candidates, pages, digest, parts, events, messages, blocks, recalls = (
         outcome.rows for outcome in outcomes
     )
+    copies = Copies()
+    _chats(copies, namespace, forgotten, (blocks, recalls))
+    _history(copies, namespace, forgotten, (candidates, events))
+    _pages(copies, namespace, forgotten, pages)
+    for row in digest:
+        taken: list[str] = []
+        content = forgotten.without(str(row["content"]), taken)
+        if taken:
+            copies.take("digest", "digest", taken)
+            copies.statements.append(store.rewrite_digest_statement(namespace, content))
+    _parts(copies, namespace, forgotten, (parts, sources))
+    _messages(copies, namespace, forgotten, (messages, sources))
+    return copies
+
+
+def _history(
+    copies: Copies,
+    namespace: Namespace,
+    forgotten: Forgotten,
+    found: tuple[Sequence[Row], Sequence[Row]],
+) -> None:
+    """Candidates that say it go as a whole; pages and digests of before lose the passage."""
+    candidates, events = found
     gone = {
-        str(row["id"])
+        str(row["id"]): [str(row["content"])]
         for row in candidates
         if row["is_same"] or forgotten.states(str(row["content"]))
     }
     bodies: list[tuple[int, str]] = []
     for row in events:
-        body, fresh = str(row["body"]), _redacted(forgotten, str(row["body"]))
+        taken: list[str] = []
+        body = str(row["body"])
+        fresh = canonical_json(forgotten.redact(json.loads(body), taken))
         area, _, name = str(row["stream"]).partition("/")
         if fresh == body:
             continue
         if area == "candidate":
-            gone.add(name)
+            gone.setdefault(name, taken)
         else:
             bodies.append((int(str(row["position"])), fresh))
-    result = _chats(namespace, forgotten, blocks, recalls)
     if bodies:
-        result.append(redact_statement(namespace, bodies))
+        copies.statements.append(redact_statement(namespace, bodies))
     if gone:
-        result += store.remove_candidates_statements(namespace, sorted(gone))
-    result += _pages(namespace, forgotten, pages)
-    for row in digest:
-        content = forgotten.without(str(row["content"]))
-        result.append(store.rewrite_digest_statement(namespace, content))
-    result += _parts(namespace, forgotten, parts, sources)
-    said_in = _messages(forgotten, messages, sources)
-    result += store.rewrite_messages_statements(namespace, said_in)
-    return Copies(result, len(said_in))
+        copies.statements += store.remove_candidates_statements(namespace, sorted(gone))
+    for id_, texts in sorted(gone.items()):
+        copies.take("candidate", id_, texts)
 
 
 def _chats(
-    namespace: Namespace, forgotten: Forgotten, blocks: Sequence[Row], recalls: Sequence[Row]
-) -> list[Statement]:
+    copies: Copies,
+    namespace: Namespace,
+    forgotten: Forgotten,
+    found: tuple[Sequence[Row], Sequence[Row]],
+) -> None:
+    blocks, recalls = found
     turns = [
         (str(row["conversation_id"]), str(row["turn"]))
         for row in blocks
         if forgotten.states(str(row["block"])) or forgotten.states(str(row["thinking"]))
     ]
-    asked = [str(row["id"]) for row in recalls if forgotten.states(str(row["query"]))]
-    result = [store.drop_blocks_statement(namespace, turns)] if turns else []
+    asked = [row for row in recalls if forgotten.states(str(row["query"]))]
+    copies.turns = len(turns)
+    if turns:
+        copies.statements.append(store.drop_blocks_statement(namespace, turns))
     if asked:
-        result.append(store.hide_queries_statement(namespace, asked, FORGOTTEN_TEXT))
-    return result
+        ids = [str(row["id"]) for row in asked]
+        copies.statements.append(store.hide_queries_statement(namespace, ids, FORGOTTEN_TEXT))
+    for row in asked:
+        copies.take("question", str(row["id"]), [str(row["query"])])
 
 
-def _pages(namespace: Namespace, forgotten: Forgotten, rows: Sequence[Row]) -> list[Statement]:
-    fresh = [
-        (str(row["label"]), {name: forgotten.without(str(row[name])) for name in store.PAGE_TEXTS})
-        for row in rows
-    ]
-    return [store.rewrite_pages_statement(namespace, fresh)] if fresh else []
+def _pages(copies: Copies, namespace: Namespace, forgotten: Forgotten, rows: Sequence[Row]) -> None:
+    made: list[tuple[str, dict[str, str]]] = []
+    for row in rows:
+        taken: list[str] = []
+        texts = {name: forgotten.without(str(row[name]), taken) for name in store.PAGE_TEXTS}
+        if any(texts[name] != str(row[name]) for name in store.PAGE_TEXTS):
+            made.append((str(row["label"]), texts))
+            copies.take("page", str(row["label"]), taken)
+    if made:
+        copies.statements.append(store.rewrite_pages_statement(namespace, made))
 
 
 def _parts(
-    namespace: Namespace, forgotten: Forgotten, rows: Sequence[Row], sources: Sequence[str]
-) -> list[Statement]:
+    copies: Copies,
+    namespace: Namespace,
+    forgotten: Forgotten,
+    found: tuple[Sequence[Row], Sequence[str]],
+) -> None:
+    rows, sources = found
     made: list[tuple[str, int, str]] = []
+    texts: dict[str, list[str]] = {}
     for row in rows:
+        taken: list[str] = []
         body = json.loads(str(row["body"]))
         said = body.get("said")
         if isinstance(said, dict):
             body["said"] = {
-                id_: forgotten.without_source(str(text)) if id_ in sources else text
+                id_: forgotten.without_source(str(text), taken) if id_ in sources else text
                 for id_, text in said.items()
             }
-        fresh = canonical_json(forgotten.redact(body))
-        made.append((str(row["date"]), int(str(row["part"])), fresh))
-    return [store.rewrite_parts_statement(namespace, made)] if made else []
+        fresh = canonical_json(forgotten.redact(body, taken))
+        if fresh != str(row["body"]):
+            made.append((str(row["date"]), int(str(row["part"])), fresh))
+            texts.setdefault(str(row["date"]), []).extend(taken)
+    if made:
+        copies.statements.append(store.rewrite_parts_statement(namespace, made))
+    for date, taken in texts.items():
+        copies.take("notes", date, taken)
 
 
 def _messages(
-    forgotten: Forgotten, rows: Sequence[Row], sources: Sequence[str]
-) -> list[tuple[str, str]]:
-    result: list[tuple[str, str]] = []
+    copies: Copies,
+    namespace: Namespace,
+    forgotten: Forgotten,
+    found: tuple[Sequence[Row], Sequence[str]],
+) -> None:
+    rows, sources = found
+    made: list[tuple[str, str]] = []
     for row in rows:
+        taken: list[str] = []
         id_, content = str(row["id"]), str(row["content"])
         take = forgotten.without_source if id_ in sources else forgotten.without
-        fresh = take(content)
+        fresh = take(content, taken)
         if fresh != content:
-            result.append((id_, fresh))
-    return result
-
-
-def _redacted(forgotten: Forgotten, body: str) -> str:
-    return canonical_json(forgotten.redact(json.loads(body)))
+            made.append((id_, fresh))
+            copies.take("message", id_, taken)
+    copies.statements += store.rewrite_messages_statements(namespace, made)

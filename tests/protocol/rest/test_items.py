@@ -239,14 +239,17 @@ async def test_items_are_deleted_restored_and_forgotten() -> None:
         deleted = await one.ask("POST", "/v1/items/delete", {"ids": [first, second, first]})
         again = await one.ask("DELETE", f"/v1/items/{first}")
         back = await one.ask("POST", f"/v1/items/{first}/restore")
+        preview = await one.ask("GET", f"/v1/items/{second}/forget")
         gone = await one.ask("POST", f"/v1/items/{second}/forget")
+        await one.refuse("GET", f"/v1/items/{second}/forget", status=404, code="not_found")
         await one.refuse("GET", f"/v1/items/{second}", status=404, code="not_found")
         await one.refuse("POST", f"/v1/items/{second}/restore", status=404, code="not_found")
         history = await one.send("GET", "/v1/history?limit=100")
     assert deleted == {"deleted": [first, second], "already_deleted": [], "restorable_days": 30}
     assert again["already_deleted"] == [first]
     assert (back["item"]["state"], back["changed"]) == ("active", True)
-    assert gone["forgotten"] == second
+    assert (preview["would_forget"], preview["title"]) == (second, "密码 secret")
+    assert gone == {"forgotten": second, **preview["counts"]}
     assert "secret" not in history.text
 
 

@@ -21,7 +21,7 @@ from remembrancer.core.distill.grounding import (
     nearness,
     telling_words,
 )
-from remembrancer.core.ledger.redaction import FORGOTTEN_TEXT, QUOTE_CHARS_MIN, redact_body
+from remembrancer.core.ledger.redaction import FORGOTTEN_TEXT, QUOTE_CHARS_MIN
 from remembrancer.core.text.fold import fold, fold_key
 from remembrancer.core.values import JSON
 
@@ -86,43 +86,50 @@ class Forgotten:
         """Tell whether a text states what is forgotten."""
         return self.without(text) != text
 
-    def without(self, text: str) -> str:
-        """Return a text without quotes and passages that state it, a mark in their place."""
-        plain = "".join(map(self._sentence, _SENTENCE.split(text)))
-        left = redact_body(plain, texts=self._said)
-        assert isinstance(left, str)
-        return left
+    def without(self, text: str, taken: list[str] | None = None) -> str:
+        """Return a text without quotes and passages that state it, a mark in their place.
 
-    def redact(self, value: JSON) -> JSON:
-        """Return a body without reasons, quotes and passages that state it."""
+        *Shape:* what goes is added to `taken`, in no order that matters.
+        """
+        gone = [] if taken is None else taken
+        plain = "".join(self._sentence(part, gone) for part in _SENTENCE.split(text))
+        for quote in sorted(set(self._said), key=len, reverse=True):
+            gone += [quote] * plain.count(quote)
+            plain = plain.replace(quote, FORGOTTEN_TEXT)
+        return plain
+
+    def redact(self, value: JSON, taken: list[str] | None = None) -> JSON:
+        """Return a body without reasons, quotes and passages that state it. *Shape:* as above."""
         if isinstance(value, dict):
             return {
                 name: FORGOTTEN_TEXT
                 if name == "reason" and isinstance(part, str)
-                else self.redact(part)
+                else self.redact(part, taken)
                 for name, part in value.items()
             }
         if isinstance(value, list):
-            return [self.redact(part) for part in value]
-        return self.without(value) if isinstance(value, str) else value
+            return [self.redact(part, taken) for part in value]
+        return self.without(value, taken) if isinstance(value, str) else value
 
-    def without_source(self, text: str) -> str:
+    def without_source(self, text: str, taken: list[str] | None = None) -> str:
         """Return a message that is a source of what is forgotten, without what it came from.
 
-        *Promise:* never returned as it was: where no passage is near, the nearest goes, and where
-        nothing has a word of it (it was found by meaning), all of it.
+        *Shape:* as above. *Promise:* never returned as it was: where no passage is near, the
+        nearest goes, and where nothing has a word of it (it was found by meaning), all of it.
         """
-        plain = self.without(text)
+        out = [] if taken is None else taken
+        plain = self.without(text, out)
         parts = _SENTENCE.split(plain)
         near = [self._nearness(part) for part in parts]
         gone = [index for index, (share, line) in enumerate(near) if share >= line]
         if not gone and plain == text:
             best = max((share for share, _ in near), default=0.0)
             if best <= 0:
+                out.append(text)
                 return FORGOTTEN_TEXT
             gone = [index for index, (share, _) in enumerate(near) if share == best]
         for index in gone:
-            parts[index] = _marked(parts[index])
+            parts[index] = _marked(parts[index], out)
         return "".join(parts)
 
     def _nearness(self, part: str) -> tuple[float, float]:
@@ -135,11 +142,11 @@ class Forgotten:
                 best, line = found.share, enough if found.is_complete else 1.0
         return best, line
 
-    def _sentence(self, sentence: str) -> str:
+    def _sentence(self, sentence: str, taken: list[str]) -> str:
         clauses = _CLAUSE.split(sentence)
-        fresh = [_marked(part) if self._is_stated(part) else part for part in clauses]
+        fresh = [_marked(part, taken) if self._is_stated(part) else part for part in clauses]
         if fresh == clauses and len(clauses) > 1 and self._is_stated(sentence):
-            return _marked(sentence)
+            return _marked(sentence, taken)
         return "".join(fresh)
 
     def _is_stated(self, part: str) -> bool:
@@ -191,8 +198,11 @@ def _joins(one: str, two: str) -> bool:
     return bool(one and two) and (one + two).isascii() and one.isalnum() and two.isalnum()
 
 
-def _marked(part: str) -> str:
+def _marked(part: str, taken: list[str]) -> str:
     edges = _EDGES.match(part)
     if edges is None or not edges["core"]:
         return part
+    left = edges["core"].replace(FORGOTTEN_TEXT, " ").strip()
+    if left:
+        taken.append(left)
     return f"{edges['before']}{FORGOTTEN_TEXT}{edges['after']}"

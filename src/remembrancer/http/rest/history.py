@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -94,14 +94,46 @@ class RedoneAnswer(Shape):
     item: ItemShape | None = None
 
 
-class ForgottenAnswer(Shape):
+class ForgettingCounts(Shape):
+    """How much goes with a forgotten item: `quotes_redacted` of the ledger, `notes_redacted` what
+    a night keeps of a day, `questions_redacted` of recalls, `turns_dropped` what chats keep."""
+
+    events_emptied: int
+    quotes_redacted: int
+    relations_removed: int
+    messages_redacted: int
+    pages_redacted: int
+    digest_redacted: int
+    notes_redacted: int
+    candidates_removed: int
+    questions_redacted: int
+    turns_dropped: int
+
+
+class ForgottenAnswer(ForgettingCounts):
     """What went with a forgotten item."""
 
     forgotten: str
-    events_emptied: int
-    quotes_redacted: int
-    messages_redacted: int
-    relations_removed: int
+
+
+class PassageShape(Shape):
+    """What goes at one place; a candidate and a question go whole."""
+
+    place: Literal["candidate", "page", "digest", "notes", "message", "question"]
+    id: str
+    texts: list[str]
+
+
+class ForgettingPreview(Shape):
+    """What would go with an item; `more` places are counted and not shown."""
+
+    would_forget: str
+    title: str
+    kind: str
+    state: str
+    counts: ForgettingCounts
+    passages: list[PassageShape]
+    more: int
 
 
 class Undoing(Named):
@@ -167,6 +199,10 @@ async def _undo_item(call: Call[None, None]) -> Answer:
 
 async def _redo_item(call: Call[None, None]) -> Answer:
     return _answer(await undo.redo(call.app, call.caller, item_id=call.path["item_id"]))
+
+
+async def _preview_forgetting(call: Call[None, None]) -> Answer:
+    return Answer(await forget.preview_forgetting(call.app, call.caller, call.path["item_id"]))
 
 
 async def _forget(call: Call[None, None]) -> Answer:
@@ -243,6 +279,17 @@ ROUTES = (
         scope="memory:write",
         response=RedoneAnswer,
         handler=_redo_item,
+    ),
+    Route(
+        method="GET",
+        path="/v1/items/{item_id}/forget",
+        name="preview_forgetting",
+        area="history",
+        summary="Show what would go, were an item forgotten: writes nothing",
+        params=ITEM_ID,
+        scope="memory:read",
+        response=ForgettingPreview,
+        handler=_preview_forgetting,
     ),
     Route(
         method="POST",

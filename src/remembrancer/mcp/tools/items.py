@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 from pydantic import BeforeValidator, Field
 
 from remembrancer.app.commit import Answer
-from remembrancer.app.forget import forget_item
+from remembrancer.app.forget import forget_item, preview_forgetting
 from remembrancer.app.items import read, states, write
 from remembrancer.app.state import App
 from remembrancer.core.limits import BULK_ITEMS_MAX
@@ -22,6 +22,10 @@ from remembrancer.mcp.models import (
     item_input,
 )
 from remembrancer.mcp.registry import Tool
+
+
+class Forget(OfItem):
+    dry_run: bool = Field(False, description="Only show what would go")
 
 
 class Titled(Arguments):
@@ -84,7 +88,9 @@ async def _restore(app: App, caller: Caller, arguments: OfItem) -> Answer:
     return await states.restore_item(app, caller, arguments.item_id)
 
 
-async def _forget(app: App, caller: Caller, arguments: OfItem) -> Answer:
+async def _forget(app: App, caller: Caller, arguments: Forget) -> Answer:
+    if arguments.dry_run:
+        return await preview_forgetting(app, caller, arguments.item_id)
     return await forget_item(app, caller, arguments.item_id)
 
 
@@ -165,10 +171,10 @@ TOOLS: Final[tuple[Tool[App, Any], ...]] = (
         name="forget",
         title="Forget an item",
         description="Erase an item and every copy of its text, for ever: no undo, no restore. Only "
-        "when the user asks for exactly that.",
+        "when the user asks for exactly that; dry_run shows first what would go.",
         handler=_forget,
-        arguments=OfItem,
-        result=results.record({"forgotten": results.TEXT}),
+        arguments=Forget,
+        result=results.record({"forgotten": results.TEXT, "would_forget": results.TEXT}),
         scope="memory:write",
         toolsets=frozenset({"memory"}),
         destructive=True,

@@ -394,3 +394,18 @@ async def test_occurrence_that_was_done_is_not_done_again() -> None:
     assert first["changed"] is True and first["item"]["due_at"] == "2026-03-02T09:00:00Z"
     agent.wait(1)
     assert (await agent.call("update_task_state", id=item_id, **meant))["changed"] is False
+
+
+@pytest.mark.parametrize("make_agent", [Agent, legacy_agent], ids=["modern", "legacy"])
+async def test_forget_shows_first_what_would_go(make_agent: Any) -> None:
+    agent: Agent = make_agent()
+    said = await agent.call("memory_ingest", messages=[{"role": "user", "content": "我对花生过敏"}])
+    item = (await agent.call("create_item", title="用户对花生过敏", kind="memory"))["item"]
+    preview = await agent.call("forget", id=item["id"], dry_run=True)
+    assert preview["would_forget"] == item["id"]
+    assert preview["passages"] == [
+        {"place": "message", "id": said["message_ids"][0], "texts": ["我对花生过敏"]}
+    ]
+    assert (await agent.item(item["id"]))["title"] == "用户对花生过敏"
+    gone = await agent.call("forget", id=item["id"])
+    assert gone == {"forgotten": item["id"], **preview["counts"]}
