@@ -15,7 +15,7 @@ from remembrancer.app.items.states import set_item_state, update_task_state
 from remembrancer.app.items.write import create_item, quick_capture, update_item
 from remembrancer.core import limits
 from remembrancer.core.errors import Conflict, DomainError, InvalidInput, LimitExceeded, NotFound
-from remembrancer.core.values import JSON, Idempotency
+from remembrancer.core.values import DAY_MS, JSON, Idempotency
 from remembrancer.testing.stores import CountingStore, memory_store
 
 
@@ -86,12 +86,27 @@ async def test_validity_and_expiry_are_read_in_words_and_cleared() -> None:
     bench = Bench()
     item_id = await make(bench, valid_from="2026-01-01", valid_to="月底", expires_at="in 3 days")
     shown = await item(bench, item_id)
-    assert (shown["valid_from"], shown["expires_at"]) == (
-        "2026-01-01T01:00:00Z",
-        "2026-03-04T01:00:00Z",
+    # Whole days of Singapore, the first one from its beginning, the last ones to their end.
+    assert (shown["valid_from"], shown["valid_to"], shown["expires_at"]) == (
+        "2025-12-31T16:00:00Z",
+        "2026-03-31T15:59:59.999Z",
+        "2026-03-04T15:59:59.999Z",
     )
+    timed = await edit(bench, item_id, valid_to="2026-04-01 15:00")
+    assert timed["valid_to"] == "2026-04-01T07:00:00Z"
     cleared = await edit(bench, item_id, valid_to=None, expires_at=None)
     assert "valid_to" not in cleared and "expires_at" not in cleared
+
+
+async def test_series_has_the_whole_of_its_last_day() -> None:
+    bench = Bench()
+    series = {"recurrence_kind": "daily", "recurrence_until": "2026-03-03"}
+    item_id = await make(bench, due="2026-03-02T21:00", **series)
+    for due, state in (("2026-03-03T13:00:00Z", "active"), ("2026-03-03T13:00:00Z", "completed")):
+        bench.runtime.advance(DAY_MS)
+        answer = await update_task_state(bench.app, bench.caller(), item_id, "complete")
+        shown = item_of(answer)
+        assert (shown["due_at"], shown["state"]) == (due, state)
 
 
 async def test_only_given_fields_change_and_tags_are_replaced_as_a_whole() -> None:

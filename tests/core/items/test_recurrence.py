@@ -77,6 +77,15 @@ def test_a_changed_due_date_gives_the_series_its_day() -> None:
     assert due(completed(fields, at("2026-03-15T10:00"))) == "2026-04-15 09:00"
 
 
+@pytest.mark.parametrize("said", ["due_at", "recurrence_kind", "both"])
+def test_a_series_that_is_only_said_again_keeps_its_day(said: str) -> None:
+    fields = completed(recurring("monthly", "2026-01-31T09:00"), at("2026-01-31T10:00"))
+    again = {"due_at": ms("2026-02-28T09:00"), "recurrence_kind": "monthly"}
+    given = again if said == "both" else {said: again[said]}
+    fields = edited(fields, cast(ItemEdit, given))
+    assert due(completed(fields, at("2026-02-28T10:00"))) == "2026-03-31 09:00"
+
+
 @pytest.mark.parametrize("kind", ["daily", "weekly", "weekdays"])
 def test_a_series_that_changes_its_kind_forgets_the_day_of_the_month(kind: str) -> None:
     fields = edited(recurring("monthly", "2026-01-31T09:00"), {"recurrence_kind": kind})

@@ -15,9 +15,11 @@ from remembrancer.core.values import JSON
 class ItemInput(TypedDict, total=False):
     """Fields of an item as a person or an agent gives them.
 
-    *Shape:* dates are words or ISO 8601 in the namespace's zone; `project` and `topic` are a slug
-    or a name; with `…_name` the slug may be new and is made; `steps` are texts or
-    `{"text", "done", "steps"}`; `completed` and `archived` set the state.
+    *Shape:* dates are words or ISO 8601 in the namespace's zone; a day without a time of day is
+    its first moment in `valid_from`, its last in `valid_to`, `expires_at` and `recurrence_until`,
+    and at its default hour in `due`; `project` and `topic` are a slug or a name; with `…_name` the
+    slug may be new and is made; `steps` are texts or `{"text", "done", "steps"}`; `completed` and
+    `archived` set the state.
     """
 
     title: str

@@ -16,7 +16,7 @@ from remembrancer.app.owners import Found, Wanted, settle
 from remembrancer.app.state import App
 from remembrancer.core import limits
 from remembrancer.core.artifacts import pointer_text
-from remembrancer.core.dates import load_zone, parse_date
+from remembrancer.core.dates import day_bounds, load_zone, parse_date
 from remembrancer.core.errors import Conflict, InvalidInput, LimitExceeded, NotFound
 from remembrancer.core.ids import Namespace
 from remembrancer.core.items.commands import ItemEdit, Moment
@@ -198,7 +198,12 @@ def _set_content(app: App, content: JSON, edit: dict[str, object]) -> None:
 def _moment(name: str, value: JSON, at: Moment) -> int | None:
     if value is None:
         return None
-    return parse_date(str(value), now_ms=at.now_ms, zone=at.zone, field=name).at_ms
+    parsed = parse_date(str(value), now_ms=at.now_ms, zone=at.zone, field=name)
+    if parsed.has_time:
+        return parsed.at_ms
+    # A day without a time of day is meant whole: from its first moment, or up to its last.
+    start_ms, end_ms = day_bounds(parsed.at_ms, at.zone)
+    return start_ms if name == "valid_from" else end_ms - 1
 
 
 def _set_state_flags(values: Mapping[str, JSON], present: str, edit: dict[str, object]) -> None:

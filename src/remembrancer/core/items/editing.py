@@ -6,11 +6,11 @@ Not a decision about events; `decide.py` turns the result into a draft. Every ri
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Final, cast
 
 from remembrancer.core import limits
+from remembrancer.core.dates.zones import to_local
 from remembrancer.core.errors import InvalidInput, LimitExceeded
 from remembrancer.core.items import edit as check
 from remembrancer.core.items.commands import ItemEdit, Moment
@@ -151,19 +151,23 @@ def _set_kind_and_type(before: Fields, after: Fields, edit: ItemEdit, at: Moment
         raise InvalidInput(
             "a memory cannot recur", hint="clear the recurrence, or keep a task", field="kind"
         )
+    # What is only said again is no change: a short month has lent the due date its day.
+    is_new_series = recurrence != before["recurrence_kind"]
+    is_moved = both["due_at"] != before["due_at"]
     if "recurrence_kind" in after:
         if recurrence is None:
             after |= {"recurrence_interval": None, "recurrence_until": None}
         else:
             after["recurrence_interval"] = both["recurrence_interval"] or 1
-        after["recurrence_day"] = None
+        if is_new_series:
+            after["recurrence_day"] = None
     elif recurrence is None:
         _refuse_loose_recurrence(after)
-    if recurrence in ("monthly", "yearly") and {"due_at", "recurrence_kind"} & after.keys():
+    is_set = is_new_series or is_moved or "recurrence_day" in edit
+    if recurrence in ("monthly", "yearly") and is_set:
         due = both["due_at"]
         moment = due if isinstance(due, int) else at.now_ms
-        day = datetime.fromtimestamp(moment / 1000, UTC).astimezone(at.zone).day
-        after["recurrence_day"] = edit.get("recurrence_day", day)
+        after["recurrence_day"] = edit.get("recurrence_day", to_local(moment, at.zone).day)
     if edit.get("type") is not None:
         after["type"] = check.check_type(kind, cast(str, edit["type"]))
         after["type_by_hand"] = True
