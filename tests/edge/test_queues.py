@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import tomllib
 
 import pytest
+from tests.conftest import ROOT
 from tests.edge.platform import Delivered, Producer
 from tests.edge.standins import PRINTED, JsObject
 
@@ -16,6 +18,12 @@ from remembrancer.ports.queue import JobMessage
 
 def batch_of(*messages: Delivered) -> JsObject:
     return JsObject(messages=list(messages))
+
+
+def test_platform_hands_over_one_message_at_a_time() -> None:
+    # Each may send as many statements as the free plan lets one event send.
+    declared = tomllib.loads((ROOT / "wrangler.toml").read_text())
+    assert [each["max_batch_size"] for each in declared["queues"]["consumers"]] == [1]
 
 
 async def test_message_is_sent_as_json_with_its_delay() -> None:

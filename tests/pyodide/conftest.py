@@ -10,6 +10,8 @@ from tests.d1.plugin import d1_bridge
 from tests.pyodide.serving import HARNESS, TOKEN, VARIABLES, Edge, require_parts, serve
 from tests.pyodide.whole import Whole, serving_whole
 
+from remembrancer.core.limits import SQL_BATCH_STATEMENTS_MAX
+
 __all__ = [
     "HARNESS",
     "TOKEN",
@@ -26,6 +28,7 @@ def edge(d1_bridge: D1Bridge) -> Iterator[Edge]:
     """The Worker, for all tests that need no more than to talk to it."""
     served = serve(d1_bridge, is_whole=True)
     yield served
+    assert served.statements() <= SQL_BATCH_STATEMENTS_MAX
     assert served.stop() == 0
 
 

@@ -52,6 +52,12 @@ class Edge:
         told: dict[str, Any] = answer.json()
         return told
 
+    def statements(self) -> int:
+        """The most statements that one request, message or line of the schedule has sent since the
+        last time."""
+        most: int = self.order("statements")["most"]
+        return most
+
     def stop(self) -> int:
         """End it and return its exit code: 3 when a promise was rejected that nobody heard."""
         assert self.process.stdin is not None and self.process.stdout is not None

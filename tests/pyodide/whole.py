@@ -12,6 +12,8 @@ import httpx
 from tests.d1.bridge import D1Bridge
 from tests.pyodide.serving import TOKEN, VARIABLES, Edge, serve
 
+from remembrancer.core.limits import SQL_BATCH_STATEMENTS_MAX
+
 MODEL = "workers-ai/@cf/meta/llama-4-scout-17b-16e-instruct"
 """What chats and jobs ask; the stand-in answers for any."""
 SETTINGS = {**VARIABLES, "CHAT_MODEL": MODEL, "EXTRACT_MODEL": MODEL, "DREAM_MODEL": MODEL}
@@ -103,6 +105,7 @@ def serving_whole(bridge: D1Bridge) -> Iterator[Whole]:
     headers = {"authorization": f"Bearer {TOKEN}"}
     with httpx.Client(base_url=edge.url, headers=headers, timeout=60, trust_env=False) as client:
         yield Whole(edge, client)
+        assert edge.statements() <= SQL_BATCH_STATEMENTS_MAX
     assert edge.stop() == 0
 
 

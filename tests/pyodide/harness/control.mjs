@@ -18,6 +18,12 @@ export const listenForOrders = ({ env, wires, events, settled }) => {
     "/scheduled": async ({ cron }) => ({ thrown: await events.scheduled(cron) }),
     "/blobs": async () => ({ keys: await env.ARTIFACTS.keys() }),
     "/settle": async () => ({ counts: { ...wires.counts } }),
+    // The most statements that one request or event has sent since the last time.
+    "/statements": async () => {
+      const { most } = wires.meter;
+      wires.meter.most = 0;
+      return { most };
+    },
     "/fail": async (plan) => {
       wires.faults.plan = plan;
       return {};

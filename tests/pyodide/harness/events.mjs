@@ -73,10 +73,11 @@ export class Events {
   }
 
   /**
-   * Delivers what waits, in batches of at most `size`: `times` in a row, `isReversed` the last first.
+   * Delivers what waits, in batches of at most `size` (one, as wrangler.toml says): `times` in a row,
+   * `isReversed` the last first.
    * Resolves to {body, attempts, fate} of each delivery; what failed waits to come again.
    */
-  async deliver({ times = 1, isReversed = false, size = 10 }) {
+  async deliver({ times = 1, isReversed = false, size = 1 }) {
     const due = (await this.waiting()).splice(0);
     if (isReversed) due.reverse();
     const told = [];
@@ -116,12 +117,14 @@ export class Events {
 
   async #run(handler, event) {
     const context = new ExecutionContext();
+    this.#wires.meter.begin();
     const work = handler(this.#env, context, event);
     try {
       await work;
     } finally {
       work.destroy();
       await context.settle();
+      this.#wires.meter.end();
     }
   }
 }

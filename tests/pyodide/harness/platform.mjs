@@ -47,8 +47,33 @@ export class Faults {
   }
 }
 
+/**
+ * Counts the statements of one request, as its session sends them, or of one event of the queue or the
+ * schedule; keeps the most that any has sent.
+ */
+export class Meter {
+  most = 0;
+  #event = null;
+
+  begin() {
+    this.#event = { statements: 0 };
+  }
+
+  end() {
+    this.#event = null;
+  }
+
+  add(own, statements) {
+    const counted = this.#event ?? own;
+    counted.statements += statements;
+    this.most = Math.max(this.most, counted.statements);
+  }
+}
+
 /** Calls the bridge, and counts the calls. */
 class Wires {
+  meter = new Meter();
+
   constructor(url) {
     this.url = url;
     this.faults = new Faults();
@@ -91,6 +116,7 @@ export class D1DatabaseSession {
   #database;
   #bookmark;
   #isUsed = false;
+  #sent = { statements: 0 };
 
   constructor(wires, database, bookmark) {
     this.#wires = wires;
@@ -103,6 +129,7 @@ export class D1DatabaseSession {
   }
 
   async batch(statements) {
+    this.#wires.meter.add(this.#sent, statements.length);
     const found = await this.#wires.call("d1", "/", {
       database: this.#database,
       bookmark: this.#bookmark,
