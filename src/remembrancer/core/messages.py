@@ -64,18 +64,24 @@ def _check(message: Message, where: str) -> Message:
             hint=f"one of {', '.join(ROLES)}",
             field=f"{where}.role",
         )
-    content = redact(clean(message.content))
+    content = clean(message.content)
+    _check_length(content, where)
+    content = redact(content)
     if not content.strip():
         raise InvalidInput(
             f"{where}.content is empty", hint="leave the message out", field=f"{where}.content"
         )
+    _check_length(content, where)
+    return Message(message.role, content)
+
+
+def _check_length(content: str, where: str) -> None:
     if len(content) > limits.MESSAGE_CHARS_MAX:
         raise LimitExceeded(
             f"{where}.content has {len(content)} characters",
             hint=f"at most {limits.MESSAGE_CHARS_MAX}",
             field=f"{where}.content",
         )
-    return Message(message.role, content)
 
 
 def check_place(text: str, *, field: str) -> str:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from remembrancer.core.redact import known, labelled
 from remembrancer.core.redact.redaction import redact, redact_value
 
 R36 = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -170,6 +171,37 @@ def test_secret_is_replaced_and_the_rest_stays(name: str) -> None:
 @pytest.mark.parametrize("name", PLAIN)
 def test_ordinary_text_stays_as_it_is(name: str) -> None:
     assert redact(PLAIN[name]) == PLAIN[name]
+
+
+LABELS = (
+    "password", "PassWord：", "密码", "密碼是", "口令", "api key", "secret access key", "ſecret",
+    "TOKEN", "toKen", "session_id", "cookie", "credentials", "私钥", "--api-token", "PIN码",
+    "pin code", "pwd", "İ", "passphrase",
+)  # fmt: skip
+VALUES = (
+    " is ", "=", ": ", "：", "是", " ", "\n", "'hunter2!'", "Xk9#mQ2pLw7z", "a1b2c3d4e5f6", "好的，",
+    "the word ", "“春江花月夜”", "x" * 300, " " * 40, R36,
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from([*LABELS, *VALUES]), max_size=40))
+def test_looking_near_labels_finds_what_looking_everywhere_finds(parts: list[str]) -> None:
+    text = "".join(parts)
+    for pattern in (labelled._OPTION, labelled._STRONG, labelled._WEAK):
+        near = labelled._matches(pattern, text, labelled._windows(text))
+        everywhere = labelled._matches(pattern, text, [(0, len(text))])
+        assert [one.span() for one in near] == [one.span() for one in everywhere]
+
+
+@given(
+    st.lists(st.sampled_from([*(text for text, _ in SECRET.values()), *VALUES, *PLAIN.values()]))
+)
+def test_looking_where_a_form_can_be_finds_what_looking_everywhere_finds(parts: list[str]) -> None:
+    text = "".join(parts)
+    everywhere = [
+        (*match.span(), kind) for kind, pattern in known.forms() for match in pattern.finditer(text)
+    ]
+    assert list(known.known_forms(text)) == everywhere
 
 
 @given(

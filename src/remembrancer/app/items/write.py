@@ -19,6 +19,7 @@ from remembrancer.core.ids import item_stream
 from remembrancer.core.items.commands import ItemEdit
 from remembrancer.core.items.decide import create_item as decide_create
 from remembrancer.core.items.decide import edit_item as decide_edit
+from remembrancer.core.items.edit import check_text
 from remembrancer.core.items.fields import PRIORITIES
 from remembrancer.core.items.record import ItemRecord, after_draft, item_view
 from remembrancer.core.items.secrecy import without_secrets
@@ -149,6 +150,7 @@ async def quick_capture(app: App, caller: Caller, text: str, given: ItemInput) -
     unless the line says that it is a task. *Raises:* as `create_item`.
     *Promise:* two round trips.
     """
+    check_text("raw_input", text)
     captured = parse_capture(text)
     if given.get("kind", captured.kind) != "task":
         # Before its markers are read: a secret may hold the signs of one.

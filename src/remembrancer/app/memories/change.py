@@ -14,10 +14,10 @@ from remembrancer.app.items.write import update_item
 from remembrancer.app.memories.read import read_memory
 from remembrancer.app.state import App
 from remembrancer.core.items.record import ItemRecord
+from remembrancer.core.items.secrecy import without_secrets
 from remembrancer.core.memories import decide as rules
 from remembrancer.core.memories.view import memory_view
 from remembrancer.core.memories.wording import worded
-from remembrancer.core.redact.redaction import redact
 from remembrancer.core.values import JSON, Caller
 
 
@@ -49,7 +49,8 @@ async def update_memory(
     await _require(app, caller, memory_id, "edit")
     fields = given.copy()
     if "content" in given:
-        fields["title"], fields["content"] = worded(redact(str(given["content"] or "")))
+        safe = without_secrets({"content": str(given["content"] or "")})
+        fields["title"], fields["content"] = worded(safe["content"])
     answer = await update_item(app, caller, memory_id, fields, expected_version=expected_version)
     return _changed(answer)
 

@@ -291,6 +291,7 @@ async def supersede_memory(
     item holds the new key; a job meets what a person wrote or pinned), and as `save_memory`.
     *Promise:* two round trips.
     """
+    reason = check_reason(reason)
     reason = check_reason(None if reason is None else redact(reason))
     saving = saving_of(app, caller, new)
 

@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from typing import Final, TypeVar, cast
 
 from remembrancer.core import limits
+from remembrancer.core.errors import LimitExceeded
 from remembrancer.core.items.commands import ItemEdit
 from remembrancer.core.ledger.changes import Fields
 from remembrancer.core.redact.redaction import redact, redact_value
+from remembrancer.core.text.fold import clean
 from remembrancer.core.values import JSON
 
 TEXTS: Final[Mapping[str, int]] = {
@@ -34,21 +36,29 @@ GivenT = TypeVar("GivenT", bound=Mapping[str, object])
 
 
 def without_secrets(given: GivenT) -> GivenT:
-    """Return what is given of a memory with its texts redacted."""
+    """Return what is given of a memory with its texts redacted. *Raises:* LimitExceeded."""
     safe: dict[str, object] = dict(given)
     for name, chars_max in TEXTS.items():
         text = safe.get(name)
         if isinstance(text, str):
-            safe[name] = _fitting(text, chars_max)
+            safe[name] = _fitting(name, text, chars_max)
     if isinstance(safe.get("steps"), list | tuple):
         safe["steps"] = redact_value(list(cast("list[JSON]", safe["steps"])))
     # The names and types are those that came in.
     return cast(GivenT, safe)
 
 
-def _fitting(text: str, chars_max: int) -> str:
+def _fitting(name: str, text: str, chars_max: int) -> str:
+    if len(text) > chars_max:
+        text = clean(text).strip()
+        if len(text) > chars_max:
+            # Not looked through: that takes seconds a million characters.
+            raise LimitExceeded(
+                f"{name.removeprefix('add_')} has {len(text)} characters",
+                hint=f"at most {chars_max}",
+                field=name,
+            )
     safe = redact(text)
-    # What was too long before is refused where its length is checked.
     return safe[:chars_max] if len(text) <= chars_max < len(safe) else safe
 
 

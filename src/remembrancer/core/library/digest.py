@@ -21,7 +21,9 @@ def set_digest(present: Mapping[str, JSON], content: str) -> Draft | None:
 
     *Raises:* LimitExceeded: a digest that is too long is refused on every path, never cut.
     """
-    content = redact(clean(content).strip())
+    content = clean(content).strip()
+    check_length(content, field="content", chars_max=limits.DIGEST_CHARS_MAX)
+    content = redact(content)
     check_length(content, field="content", chars_max=limits.DIGEST_CHARS_MAX)
     changes = changes_between(present, {"content": content or None})
     return Draft("DigestSet", changes) if changes else None

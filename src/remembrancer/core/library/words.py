@@ -25,7 +25,10 @@ def required_text(text: str, *, field: str, chars_max: int) -> str:
 
     *Raises:* InvalidInput (empty), LimitExceeded.
     """
-    text = redact(clean(text).strip())
+    text = clean(text).strip()
+    # A text that is too long anyway is not looked through: that takes seconds a million characters.
+    check_length(text, field=field, chars_max=chars_max)
+    text = redact(text)
     if not text:
         raise InvalidInput(f"{field} is empty", hint="give a text", field=field)
     check_length(text, field=field, chars_max=chars_max)

@@ -68,6 +68,19 @@ _SECRET_SIGN: Final = re.compile(r"[0-9]|[^\W_][!@#$%^&*+=~?]|[a-z][A-Z]")
 _WEAK_DIGITS: Final = re.compile(r"[0-9]")
 _TRAILING: Final = ".,;:!?)]}>"
 
+_CORES: Final = (
+    "passw", "passphrase", "passcode", "pwd", "pin code", "pincode", "pin码", "pin碼", "密码",
+    "密碼", "口令", "key", "secret", "token", "session", "cookie", "credential", "令牌", "密钥",
+    "密鑰", "秘钥", "秘鑰", "私钥", "私鑰", "凭证", "憑證",
+)  # fmt: skip
+"""What every label holds one of: a pattern is tried around these alone, since trying a label at
+each character of a long text takes seconds."""
+_LIKE_ASCII: Final = {0x130: "i", 0x131: "i", 0x17F: "s", 0x212A: "k"}
+"""Letters beyond ASCII that a pattern without regard to case takes for one of it."""
+_BEFORE_CORE: Final = 48
+_BEHIND_CORE: Final = 8_192
+"""Characters around a core that a match may reach, blanks before its value included."""
+
 SECRET_CHARS_MIN: Final = 8
 """Characters of a key or token that a label announces. Our choice; “token: 4096” is none."""
 
@@ -80,18 +93,48 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def labelled(text: str) -> Iterator[tuple[int, int, Kind]]:
     """Yield start, end and kind of the secrets that a label announces; spans may overlap."""
+    near = _windows(text)
     for pattern in (_OPTION, _STRONG):
-        for match in _compiled(pattern).finditer(text):
+        for match in _matches(pattern, text, near):
             span = _span(match)
             if span is not None and _is_believed(match, text[slice(*span)]):
                 yield *span, _kind(match)
-    for match in _compiled(_WEAK).finditer(text):
+    for match in _matches(_WEAK, text, near):
         span = _span(match)
         if span is not None and _looks_secret(match, text, span):
             yield *span, _kind(match)
     for match in _compiled(_SCHEME).finditer(text):
         name = "plain" if match["plain"] is not None else "quoted"
         yield match.start(name), match.end(name), "token"
+
+
+def _matches(pattern: str, text: str, windows: list[tuple[int, int]]) -> Iterator[re.Match[str]]:
+    for start, end in windows:
+        yield from _compiled(pattern).finditer(text, start, end)
+
+
+def _windows(text: str) -> list[tuple[int, int]]:
+    """Return the stretches of a text in which a label may be, in order, none touching."""
+    is_plain = text.isascii() or not any(chr(code) in text for code in _LIKE_ASCII)
+    lowered = (text if is_plain else text.translate(_LIKE_ASCII)).lower()
+    if len(lowered) != len(text):
+        return [(0, len(text))]
+    found = sorted(place for core in _CORES for place in _places(lowered, core))
+    windows: list[tuple[int, int]] = []
+    for place in found:
+        start, end = max(0, place - _BEFORE_CORE), min(len(text), place + _BEHIND_CORE)
+        if windows and start <= windows[-1][1]:
+            windows[-1] = (windows[-1][0], end)
+        else:
+            windows.append((start, end))
+    return windows
+
+
+def _places(text: str, core: str) -> Iterator[int]:
+    place = text.find(core)
+    while place >= 0:
+        yield place
+        place = text.find(core, place + len(core))
 
 
 def _kind(match: re.Match[str]) -> Kind:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from remembrancer.core.redact.known import Kind, forms, random_words
+from remembrancer.core.redact.known import Kind, known_forms, random_words
 from remembrancer.core.redact.labelled import labelled
 from remembrancer.core.values import JSON
 
@@ -58,9 +58,7 @@ def _mark(kind: Kind) -> str:
 def _found(text: str) -> list[tuple[int, int, Kind]]:
     """Return the secrets in order, none overlapping; where two meet, they become one."""
     plain, places = _plain(text)
-    spans: list[tuple[int, int, Kind]] = []
-    for kind, pattern in forms():
-        spans += [(*match.span(), kind) for match in pattern.finditer(plain)]
+    spans = list(known_forms(plain))
     spans += labelled(plain)
     spans += random_words(plain)
     merged: list[tuple[int, int, Kind]] = []
