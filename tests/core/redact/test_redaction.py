@@ -179,8 +179,8 @@ LABELS = (
     "pin code", "pwd", "İ", "passphrase",
 )  # fmt: skip
 VALUES = (
-    " is ", "=", ": ", "：", "是", " ", "\n", "'hunter2!'", "Xk9#mQ2pLw7z", "a1b2c3d4e5f6", "好的，",
-    "the word ", "“春江花月夜”", "x" * 300, " " * 40, R36,
+    " is ", "=", ": ", "：", "是", " ", "\n", "'hunter2!'", "Xk9#mQ2pLw7z", "a1b2c3d4e5f6",
+    "好的，", "the word ", "“春江花月夜”", "x" * 300, " " * 40, R36,
 )  # fmt: skip
 
 
