@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 from tests.browser.panel import Panel, window
 from tests.e2e.serving import Launcher, Server
 
@@ -248,6 +248,68 @@ def test_memory_is_exported_verified_and_imported_elsewhere(
             expect(other.page.locator(".toast")).to_contain_text("已导入")
             titles = [one["title"] for one in ask(other, "GET", "/v1/memories?limit=100")["data"]]
             assert "地下室的钥匙挂在门后" in titles
+    finally:
+        starter.close()
+
+
+def test_server_that_does_a_piece_a_request_is_asked_until_all_is_done(
+    panel: Panel, browser: Browser, tmp_path: Any
+) -> None:
+    for number in range(8):
+        ask(
+            panel,
+            "POST",
+            "/v1/memories",
+            {"content": f"第 {number} 卷：" + f"长卷{number}" * 9_000},
+        )
+    whole = b""
+
+    def export(route: Route) -> None:
+        nonlocal whole
+        if "cursor=" not in route.request.url:
+            whole = route.fetch().body()
+            begin = b"\n".join(whole.split(b"\n")[:3]) + b"\n"
+            more = b'{"cursor":"there","kind":"more"}\n'
+            route.fulfill(body=begin + more, content_type="application/x-ndjson")
+            return
+        assert "cursor=there" in route.request.url
+        route.fulfill(body=b"\n".join(whole.split(b"\n")[3:]), content_type="application/x-ndjson")
+
+    def verify(route: Route) -> None:
+        if route.request.post_data_json == {}:
+            found = {"ok": True, "events": 3, "streams": 2, "forgotten": 0, "first_break": None}
+            route.fulfill(json={**found, "more": True, "cursor": "there"})
+        else:
+            assert route.request.post_data_json == {"cursor": "there"}
+            route.continue_(post_data="{}")
+
+    panel.page.route("**/v1/export*", export)
+    panel.page.route("**/v1/admin/verify", verify)
+    panel.go("#/transfer")
+    panel.button("立即校验").click()
+    expect(panel.page.get_by_text("完好：")).not_to_contain_text("3 个事件")
+    with panel.page.expect_download() as download:
+        panel.button("下载").click()
+    file = tmp_path / "export.jsonl"
+    download.value.save_as(file)
+    assert file.read_bytes() == whole
+    starter = Launcher(tmp_path / "data")
+    try:
+        with window(browser, starter.serve()) as (_, other):
+            asked: list[str] = []
+            other.page.on("request", lambda request: asked.append(request.url))
+            other.log_in()
+            other.go("#/transfer")
+            other.page.locator("input[type=file]").set_input_files(file)
+            other.button("检查文件").click()
+            expect(other.page.get_by_text("文件完整")).to_be_visible()
+            assert ask(other, "GET", "/v1/memories?limit=100")["data"] == []
+            other.button("导入").click()
+            other.press("导入")
+            expect(other.page.locator(".toast")).to_contain_text("已导入")
+            titles = [one["title"] for one in ask(other, "GET", "/v1/memories?limit=100")["data"]]
+            assert sum("卷：" in title for title in titles) == 8
+            assert sum("/v1/admin/import" in url for url in asked) > 2
     finally:
         starter.close()
 

@@ -265,7 +265,13 @@ export interface Reindexed {
   failure: string | null;
 }
 
-export interface Verified {
+/** How far long work is: with `more` it is not over. */
+export interface Piece {
+  more: boolean;
+  cursor: string | null;
+}
+
+export interface Verified extends Piece {
   ok: boolean;
   events: number;
   streams: number;
@@ -273,13 +279,15 @@ export interface Verified {
   first_break: { namespace: string; stream: string; version: number; what: string } | null;
 }
 
-export interface Rebuilt {
+export interface Rebuilt extends Piece {
   events: number;
+  events_done: number;
   streams: number;
   rows_written_estimate: number;
 }
 
-export interface Imported {
+export interface Imported extends Piece {
+  lines: number;
   namespaces: string[];
   events: number;
   events_present: number;

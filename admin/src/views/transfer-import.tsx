@@ -1,27 +1,22 @@
 // Reading an exported file: checked first, then written.
 import { useId, useState } from "preact/hooks";
-import { upload } from "../api/client";
+import { imported } from "../api/pieces";
 import type { Imported } from "../api/upkeep";
 import { ErrorNote } from "../parts/notes";
 import { confirm, toast } from "../parts/overlay";
 import { useWords } from "../words";
 import { transfer } from "../words/transfer";
-import { useDoing } from "./transfer";
-
-/** What an export is. Source: the API. */
-const MEDIA_TYPE = "application/x-ndjson";
+import { Going, useDoing } from "./transfer";
 
 export function Import() {
   const t = useWords(transfer);
   const id = useId();
-  const { isDoing, error, run } = useDoing();
+  const { isDoing, going, error, run } = useDoing();
   const [file, setFile] = useState<File | null>(null);
   const [checked, setChecked] = useState<Imported | null>(null);
-  const send = (isDry: boolean) => {
-    if (file === null) throw new Error("no file was chosen");
-    return upload<Imported>("/v1/admin/import", file, MEDIA_TYPE, { dry_run: isDry });
-  };
-  const write = async (found: Imported) => {
+  const check = (chosen: File) =>
+    run(async (told) => setChecked(await imported(chosen, true, told)));
+  const write = async (chosen: File, found: Imported) => {
     const isSure = await confirm({
       title: t.importTitle(found.events),
       body: t.importBody,
@@ -29,8 +24,8 @@ export function Import() {
       isDangerous: true,
     });
     if (!isSure) return;
-    await run(async () => {
-      const done = await send(false);
+    await run(async (told) => {
+      const done = await imported(chosen, false, told);
       toast(t.imported(done.events));
       setChecked(null);
     });
@@ -52,11 +47,7 @@ export function Import() {
         />
       </p>
       {error && <ErrorNote error={error} />}
-      {error?.code === "payload_too_large" && (
-        <p>
-          {t.fileTooLarge} <code>remembrancer import FILE</code>
-        </p>
-      )}
+      <Going going={going} label={t.sending} />
       {checked && (
         <p role="status">
           {checked.events === 0
@@ -65,15 +56,20 @@ export function Import() {
           {checked.events > 0 && !checked.positions_kept && t.renumbered}
         </p>
       )}
-      {checked && checked.events > 0 ? (
-        <button type="button" class="danger" disabled={isDoing} onClick={() => write(checked)}>
+      {file && checked && checked.events > 0 ? (
+        <button
+          type="button"
+          class="danger"
+          disabled={isDoing}
+          onClick={() => write(file, checked)}
+        >
           {t.importNow}
         </button>
       ) : (
         <button
           type="button"
           disabled={isDoing || file === null}
-          onClick={() => run(async () => setChecked(await send(true)))}
+          onClick={() => file && check(file)}
         >
           {t.checkFile}
         </button>

@@ -1,7 +1,8 @@
 // The memory as a file and back; whether its history is whole; making its tables anew.
 import { useState } from "preact/hooks";
-import { type ApiError, call, download } from "../api/client";
+import { type ApiError, call } from "../api/client";
 import { errorOf } from "../api/hooks";
+import { exported, rebuild as rebuildAll, type Told, verify as verifyAll } from "../api/pieces";
 import type { Rebuilt, Verified } from "../api/upkeep";
 import { Check } from "../parts/form";
 import { ErrorNote } from "../parts/notes";
@@ -25,25 +26,45 @@ export default function Transfer() {
   );
 }
 
-/** Do something once at a time, and show why it was refused. */
-export function useDoing(): {
+export interface Doing {
   isDoing: boolean;
+  /** How much is done, and of how much (0: unknown); null before anything is. */
+  going: { done: number; total: number } | null;
   error: ApiError | null;
-  run: (work: () => Promise<void>) => Promise<void>;
-} {
+  run: (work: (told: Told) => Promise<void>) => Promise<void>;
+}
+
+/** Do something once at a time, tell how far it is, and show why it was refused. */
+export function useDoing(): Doing {
   const [isDoing, setDoing] = useState(false);
+  const [going, setGoing] = useState<Doing["going"]>(null);
   const [error, setError] = useState<ApiError | null>(null);
-  const run = async (work: () => Promise<void>) => {
+  const run = async (work: (told: Told) => Promise<void>) => {
     setDoing(true);
     setError(null);
     try {
-      await work();
+      await work((done, total) => setGoing({ done, total }));
     } catch (failure) {
       setError(errorOf(failure));
     }
     setDoing(false);
+    setGoing(null);
   };
-  return { isDoing, error, run };
+  return { isDoing, going, error, run };
+}
+
+export function Going(props: { going: Doing["going"]; label: string }) {
+  if (props.going === null) return null;
+  const { done, total } = props.going;
+  return (
+    <p role="status">
+      {total > 0 ? (
+        <progress value={done} max={total} aria-label={props.label} />
+      ) : (
+        `${props.label} ${done}`
+      )}
+    </p>
+  );
 }
 
 function Export() {
@@ -53,13 +74,14 @@ function Export() {
   const [isAll, setAll] = useState(false);
   const save = () =>
     run(async () => {
-      const file = await download("/v1/export", { all_namespaces: isAll, keys: hasKeys });
+      const file = await exported({ all_namespaces: isAll, keys: hasKeys });
       const address = URL.createObjectURL(file);
       const anchor = document.createElement("a");
       anchor.href = address;
       anchor.download = `remembrancer-${new Date().toISOString().slice(0, 10)}.jsonl`;
       anchor.click();
-      URL.revokeObjectURL(address);
+      // Some browsers begin to read it only a moment later.
+      setTimeout(() => URL.revokeObjectURL(address), 60_000);
       toast(t.downloaded);
     });
   return (
@@ -78,15 +100,18 @@ function Export() {
 
 function Verify() {
   const t = useWords(transfer);
-  const { isDoing, error, run } = useDoing();
+  const { isDoing, going, error, run } = useDoing();
   const [found, setFound] = useState<Verified | null>(null);
-  const verify = () =>
-    run(async () => setFound(await call<Verified>("POST", "/v1/admin/verify", { body: {} })));
+  const verify = () => {
+    setFound(null);
+    return run(async (told) => setFound(await verifyAll(told)));
+  };
   return (
     <section class="note block">
       <h2>{t.verify}</h2>
       <p class="faint">{t.verifyAbout}</p>
       {error && <ErrorNote error={error} />}
+      <Going going={going} label={t.verifying} />
       {found?.ok && (
         <p role="status">
           {t.whole(found.events, found.streams)}{" "}
@@ -108,10 +133,9 @@ function Verify() {
 
 function Rebuild() {
   const t = useWords(transfer);
-  const { isDoing, error, run } = useDoing();
+  const { isDoing, going, error, run } = useDoing();
   const [cost, setCost] = useState<Rebuilt | null>(null);
-  const ask = (isDry: boolean) =>
-    call<Rebuilt>("POST", "/v1/admin/rebuild", { body: { dry_run: isDry } });
+  const ask = () => call<Rebuilt>("POST", "/v1/admin/rebuild", { body: { dry_run: true } });
   const rebuild = async () => {
     const isSure = await confirm({
       title: t.rebuildTitle,
@@ -125,8 +149,8 @@ function Rebuild() {
       isDangerous: true,
     });
     if (!isSure) return;
-    await run(async () => {
-      const done = await ask(false);
+    await run(async (told) => {
+      const done = await rebuildAll(told);
       toast(t.rebuilt(done.events));
       setCost(null);
     });
@@ -136,6 +160,7 @@ function Rebuild() {
       <h2>{t.rebuild}</h2>
       <p class="faint">{t.rebuildAbout}</p>
       {error && <ErrorNote error={error} />}
+      <Going going={going} label={t.rebuilding} />
       {cost && (
         <p role="status">
           {t.costs(cost.events, cost.rows_written_estimate)}{" "}
@@ -150,7 +175,7 @@ function Rebuild() {
         <button
           type="button"
           disabled={isDoing}
-          onClick={() => run(async () => setCost(await ask(true)))}
+          onClick={() => run(async () => setCost(await ask()))}
         >
           {t.cost}
         </button>

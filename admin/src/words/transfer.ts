@@ -16,7 +16,7 @@ export const transfer = words({
       "Reads an exported file into an empty memory, or goes on with an import that was interrupted. The file is checked whole before anything is written.",
     file: "File",
     checkFile: "Check the file",
-    fileTooLarge: "For a larger file than the server takes, run this on its machine:",
+    sending: "Sending the file…",
     wouldImport: (events: number, present: number) =>
       `The file is whole: ${events} events are new, ${present} are there already.`,
     importNow: "Import it",
@@ -59,7 +59,7 @@ export const transfer = words({
     importAbout: "把导出的文件读入一份空的记忆，或接着做完中断的导入。写入之前会先完整检查文件。",
     file: "文件",
     checkFile: "检查文件",
-    fileTooLarge: "文件超过服务器接受的大小时，请在服务器上运行：",
+    sending: "正在发送文件…",
     wouldImport: (events: number, present: number) =>
       `文件完整：有 ${events} 个新事件，${present} 个已经在这里。`,
     importNow: "导入",
