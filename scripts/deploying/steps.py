@@ -57,8 +57,8 @@ Step = Callable[[Deployment], None]
 def read_project(run: Deployment) -> None:
     """Names and bindings, from wrangler.toml and the environment."""
     run.read_project()
-    resources = ", ".join(f"{run.kind(each)} {run.names[each.kind]!r}" for each in run.resources)
-    run.tell("names", worker=run.worker, resources=resources)
+    resources = [f"{run.kind(each)} {run.names[each.kind]!r}" for each in run.resources]
+    run.tell("names", worker=run.worker, resources=run.speech.enumerate(resources))
 
 
 def check_account(run: Deployment) -> None:
@@ -214,6 +214,7 @@ def create_resources(run: Deployment) -> None:
             run.tell("found", kind=kind, name=name)
         elif run.is_dry:
             run.tell("would_create" if run.is_online else "would_ensure", kind=kind, name=name)
+            _complete(run, resource, is_new=True)
         else:
             found = resource.make(run.wrangler, name)
             run.tell("created", kind=kind, name=name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 Words = tuple[str, str]
 """A sentence in English and in Chinese; `{…}` are values."""
@@ -329,6 +329,10 @@ class Speech:
     def pick(self, words: Words, /, **values: object) -> str:
         """A sentence of this language, filled in."""
         return words[self._index].format(**values)
+
+    def enumerate(self, parts: Sequence[str]) -> str:
+        """Several things in one sentence."""
+        return self.pick((", ", "、")).join(parts)
 
     def note(self, key: str, /, **values: object) -> str:
         """A sentence of `NOTES`."""

@@ -12,7 +12,7 @@ from tests.deploy.conftest import ROOT
 from deploying import words
 from deploying.deployment import Deployment, read_environment
 from deploying.resources import TABLE, check_name
-from deploying.steps import STEPS
+from deploying.steps import STEPS, create_resources, read_project
 from deploying.upload_folder import make_folder, write_configuration
 from deploying.words import Speech, Stop
 from deploying.wrangler import Outcome, explain, parse
@@ -48,6 +48,19 @@ def test_every_step_and_every_kind_has_its_words() -> None:
 )
 def test_language_is_that_of_the_environment(environment: dict[str, str], said: str) -> None:
     assert Speech(environment).note("done") == said
+
+
+def test_dry_run_shows_what_a_new_index_gets_before_its_first_vector(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run = Deployment(ROOT, {"LANG": "zh_CN.UTF-8"}, is_dry=True)
+    read_project(run)
+    create_resources(run)
+    said = capsys.readouterr().out
+    assert "KV 命名空间 'remembrancer'、Vectorize 索引 'remembrancer'" in said
+    assert "将查找 Vectorize 索引 'remembrancer'，没有就创建。" in said
+    index = "将执行：wrangler vectorize create-metadata-index remembrancer --propertyName"
+    assert [f"{index} {name} --type string" in said for name in ("kind", "project")] == [True] * 2
 
 
 @pytest.mark.parametrize("name", ["r", "remembrancer", "my-memory-2", "a" * 54])
