@@ -91,7 +91,13 @@ def test_long_text_is_shown_and_edited_whole(panel: Panel) -> None:
     text = "长文的开头。" + "中间有很多很多的话要说。" * 1_000 + "长文的结尾。"
     memory = keep(panel, text)
     assert memory["artifact_id"]
+    panel.expected = {503}
+    artifacts = "**/v1/artifacts/*"
+    panel.page.route(artifacts, lambda route: route.fulfill(status=503, body="busy"))
     panel.go(f"#/memories/{memory['id']}")
+    expect(panel.page.get_by_role("alert")).to_contain_text("503")
+    panel.page.unroute(artifacts)
+    panel.button("重试").click()
     expect(panel.page.locator(".said")).to_have_text(text)
     panel.button("编辑").click()
     expect(panel.field("内容")).to_have_value(text)

@@ -20,6 +20,19 @@ def test_task_noted_in_a_line_is_completed_and_opened_again(panel: Panel) -> Non
     expect(row).to_have_count(1)
 
 
+def test_occurrence_that_another_window_completed_is_not_completed_twice(panel: Panel) -> None:
+    series = {"title": "给多肉浇水", "due": "2099-01-04", "recurrence_kind": "weekly"}
+    with panel.server.client() as client:
+        task = client.post("/v1/items", json=series).json()["item"]
+        path = f"/v1/items/{task['id']}"
+        panel.go(f"#/tasks/{task['id']}")
+        expect(panel.page.locator("h1")).to_have_text("给多肉浇水")
+        done = client.post(f"{path}/state", json={"action": "complete"}).json()["item"]
+        panel.page.get_by_role("button", name="完成").click()
+        expect(panel.page.locator(".toast")).to_have_count(1)
+        assert client.get(path).json()["item"]["due_at"] == done["due_at"]
+
+
 def test_task_is_put_off_in_words(panel: Panel) -> None:
     with panel.server.client() as client:
         task = client.post("/v1/capture", json={"text": "续借图书馆的书"}).json()["item"]

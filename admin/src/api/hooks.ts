@@ -129,10 +129,10 @@ export async function whole<T extends { content: string; artifact_id?: string | 
   return { ...item, content: artifact.text };
 }
 
-/** The whole of a text that is kept apart for its length; null until it is there. */
-export function useWhole(artifactId: string | null | undefined, text: string): string | null {
+/** The whole of a text that is kept apart for its length; `text` is null until it is there. */
+export function useWhole(artifactId: string | null | undefined, text: string) {
   const path = artifactId ? `/v1/artifacts/${encodeURIComponent(artifactId)}` : null;
-  const loaded = useLoad<{ artifact: { text: string } }>(path);
-  if (path === null) return text;
-  return loaded.data?.artifact.text ?? null;
+  const { data, error, reload } = useLoad<{ artifact: { text: string } }>(path);
+  if (path === null) return { text, error: null, reload };
+  return { text: data?.artifact.text ?? null, error, reload };
 }

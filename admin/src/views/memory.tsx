@@ -43,17 +43,19 @@ export default function MemoryPage(props: { id: string }) {
   };
   const changed = useChanged(refresh);
   const found = loaded.data?.data;
-  const text = useWhole(found?.artifact_id, found?.content ?? "");
+  const whole = useWhole(found?.artifact_id, found?.content ?? "");
+  const { text } = whole;
   const back = (
     <p class="lead">
       <a href={link("memories")}>← {t.title}</a>
     </p>
   );
   if (loaded.data === null || text === null) {
+    const failed = loaded.error ? loaded : whole;
     return (
       <>
         {back}
-        {loaded.error ? <ErrorNote error={loaded.error} onRetry={loaded.reload} /> : <Waiting />}
+        {failed.error ? <ErrorNote error={failed.error} onRetry={failed.reload} /> : <Waiting />}
       </>
     );
   }

@@ -62,7 +62,10 @@ export default function Review(props: ViewProps) {
     }
   };
   const decideChosen = async (action: "approve" | "discard") => {
-    const ids = pages.rows.map((row) => row.id).filter((id) => chosen.has(id));
+    const ids = pages.rows
+      .map((row) => row.id)
+      .filter((id) => chosen.has(id))
+      .slice(0, DECISIONS_MAX);
     if (action === "discard") {
       const isSure = await confirm({
         title: t.discardTitle(ids.length),
@@ -72,13 +75,15 @@ export default function Review(props: ViewProps) {
       });
       if (!isSure) return;
     }
-    const decisions = ids.slice(0, DECISIONS_MAX).map((id) => ({ id, action }));
+    const decisions = ids.map((id) => ({ id, action }));
     try {
       const { data, cause } = await write<Decided>("POST", "/v1/candidates/decide", {
         body: { decisions },
       });
       const refused = data.results.flatMap((one) => (one.error ? [one.error.message] : []));
       if (data.decided > 0) settle(t.decided(data.decided, data.failed), cause);
+      // Of more than one call takes, the rest stays chosen for the next.
+      setChosen(new Set([...chosen].filter((id) => !ids.includes(id))));
       if (refused.length > 0) toast(refused.join(" · "), null, true);
       pages.reload();
     } catch (failure) {

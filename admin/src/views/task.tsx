@@ -17,7 +17,7 @@ import { history } from "../words/history";
 import { memories } from "../words/memories";
 import { tasks } from "../words/tasks";
 import { Snooze, TaskEditor } from "./task-dialogs";
-import { TaskMeta } from "./tasks";
+import { completion, TaskMeta } from "./tasks";
 
 interface Shown {
   item: Item;
@@ -37,7 +37,8 @@ export default function TaskPage(props: { id: string }) {
   const act = useActs(refresh);
   const changed = useChanged(refresh);
   const found = loaded.data?.item;
-  const text = useWhole(found?.artifact_id, found?.content ?? "");
+  const whole = useWhole(found?.artifact_id, found?.content ?? "");
+  const { text } = whole;
   const isMemory = found?.kind === "memory";
   useEffect(() => {
     // Whoever links to an item need not know of which kind it is.
@@ -49,10 +50,11 @@ export default function TaskPage(props: { id: string }) {
     </p>
   );
   if (loaded.data === null || text === null) {
+    const failed = loaded.error ? loaded : whole;
     return (
       <>
         {back}
-        {loaded.error ? <ErrorNote error={loaded.error} onRetry={loaded.reload} /> : <Waiting />}
+        {failed.error ? <ErrorNote error={failed.error} onRetry={failed.reload} /> : <Waiting />}
       </>
     );
   }
@@ -121,7 +123,8 @@ function Buttons(props: {
   const c = useWords(common);
   const { task, act } = props;
   const path = `/v1/items/${task.id}`;
-  const turn = (action: string, said: string) => act("POST", `${path}/state`, { action }, said);
+  const turn = (action: string, said: string) =>
+    act("POST", `${path}/state`, action === "complete" ? completion(task) : { action }, said);
   const remove = async () => {
     const question = { title: t.deleteTitle, body: t.deleteBody, action: c.remove };
     if (await confirm({ ...question, isDangerous: true })) {

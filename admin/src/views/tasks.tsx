@@ -146,12 +146,7 @@ function TaskRow(props: { task: Item; act: Act; onSnooze: (task: Item) => void }
   const { task, act } = props;
   const path = `/v1/items/${task.id}/state`;
   const isOpen = task.state === "active" || task.state === "stale" || task.state === "dormant";
-  const complete = () => {
-    // Of a series the occurrence that was shown is done, not one that began meanwhile.
-    const occurrence = task.recurrence_kind && task.due_at;
-    const body = { action: "complete", ...(occurrence ? { occurrence_due_at: task.due_at } : {}) };
-    void act("POST", path, body, t.completed(task.title));
-  };
+  const complete = () => void act("POST", path, completion(task), t.completed(task.title));
   return (
     <div class="row">
       <div class="row-main">
@@ -182,6 +177,12 @@ function TaskRow(props: { task: Item; act: Act; onSnooze: (task: Item) => void }
       </span>
     </div>
   );
+}
+
+/** What completes a task: of a series the occurrence that is shown, not one that began since. */
+export function completion(task: Item): Record<string, string> {
+  const occurrence = task.recurrence_kind ? task.due_at : null;
+  return { action: "complete", ...(occurrence ? { occurrence_due_at: occurrence } : {}) };
 }
 
 export function TaskMeta(props: { task: Item }) {
