@@ -50,6 +50,12 @@ class Day:
     standing: Standing | None = None
 
     @property
+    def is_rest(self) -> bool:
+        """Whether the day begins in its midst: what was said before has a page already, or belongs
+        to another day, as the namespace has moved to another zone."""
+        return not self.parts and self.after > Cursor(self.start_ms)
+
+    @property
     def cursor_name(self) -> str:
         """Cursor of the messages of this day that are in parts."""
         return cursor_of(self.date)
@@ -101,7 +107,9 @@ async def _work(
     start_ms, end_ms = window
     date = local_date(start_ms, zone)
     name, done = cursor_of(date), cursors.get(CURSOR)
-    after = max(cursors.get(name) or Cursor(start_ms), Cursor(start_ms))
+    # What was dreamt in another zone, of whose day it was then, is not dreamt again.
+    begin = Cursor(start_ms if done is None else max(start_ms, done.at_ms))
+    after = max(cursors.get(name) or begin, begin)
     if is_redone(ctx, date):
         after = Cursor(start_ms)
     [found] = await ctx.app.sql.read(

@@ -30,6 +30,7 @@ from remembrancer.core.memories.wording import whole_of
 from remembrancer.core.search.ranking import chosen_terms
 from remembrancer.core.text.graphemes import shorten
 from remembrancer.core.text.segment import query_terms
+from remembrancer.core.values import JSON
 from remembrancer.ports.sql import Statement
 from remembrancer.store import days as day_store
 from remembrancer.store import distilling as store
@@ -213,14 +214,14 @@ def _described(record: ItemRecord) -> str:
 async def _keep(
     ctx: JobContext, day: Day, said: Sequence[Said], part: Part, passed: Sequence[Statement]
 ) -> None:
-    body = {**part.body, "through_id": said[-1].id}
-    number = len(day.parts)
+    parts = [*(await _earlier(ctx, day)), {**part.body, "through_id": said[-1].id}]
+    numbered = list(enumerate(parts, len(day.parts)))
     extra: list[Statement] = [*passed]
     is_first = is_redone(ctx, day.date)
     if is_first:
         extra.append(day_store.drop_parts_statement(ctx.namespace, day.date))
     extra += [
-        day_store.keep_parts_statement(ctx.namespace, day.date, [(number, body)]),
+        day_store.keep_parts_statement(ctx.namespace, day.date, numbered),
         ctx.cursor_statement(day.cursor_name, said[-1].cursor, ReadMessages(day.after, len(said))),
     ]
 
@@ -230,6 +231,17 @@ async def _keep(
     await write(ctx.app, ctx.caller, decide)
     if is_first:
         ctx.count(**{f"redone_{day.date}": 1})
+
+
+async def _earlier(ctx: JobContext, day: Day) -> list[dict[str, JSON]]:
+    """Return the page that the first half of a day has already as a part of its own."""
+    if not day.is_rest:
+        return []
+    [found] = await ctx.app.sql.read([day_store.pages_statement(ctx.namespace, [day.date])])
+    pages = [day_store.page_of(row) for row in found.rows]
+    # Without its first line, which is its heading.
+    nights = [Night(page.title, page.content.partition("\n")[2].strip()) for page in pages]
+    return [Part(night, is_applied=True).body for night in nights]
 
 
 CODE: Final = JobCode(pending, run)
