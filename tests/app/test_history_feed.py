@@ -74,3 +74,14 @@ async def test_feed_of_a_cause_shows_what_one_command_did(limit: int) -> None:
     captured = str(grown["events"][0]["cause"])
     assert await pages(bench, limit, cause=captured) == [3, 2]
     assert await pages(bench, limit, cause="req_nothing") == []
+
+
+async def test_feed_says_nothing_about_when_another_namespace_wrote() -> None:
+    bench = Bench()
+    await quick_capture(bench.app, bench.caller(), "mine", {})
+    bench.runtime.advance(HOUR_MS)
+    other = bench.caller(namespace=Namespace("other"))
+    await quick_capture(bench.app, other, "theirs", {})
+    [row] = await bench.rows("SELECT max(position) AS last FROM events")
+    answer = await history(bench.app, bench.caller(), cursor=str(row["last"]))
+    assert answer["events"] == []

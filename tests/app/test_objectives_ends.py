@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from tests.app.test_objectives import garden, goal, objective
 from tests.app.test_relations_races import Interleaved
-from tests.builders import Bench, id_of
+from tests.builders import NAMESPACE, Bench, id_of
 
 from remembrancer.app.commit import Answer
 from remembrancer.app.forget import forget_item
@@ -22,7 +22,9 @@ from remembrancer.app.objectives import get_active_objectives, set_active_object
 from remembrancer.app.projects import create_project, delete_project, get_project_timeline
 from remembrancer.app.relations import supersede_items
 from remembrancer.app.undo import redo, undo
+from remembrancer.core.limits import SQL_BATCH_STATEMENTS_MAX
 from remembrancer.core.values import JSON
+from remembrancer.store.projects import load_projects_of_objectives
 from remembrancer.testing.stores import CountingStore, memory_store
 
 Change = Callable[[Bench, str], Awaitable[object]]
@@ -241,3 +243,36 @@ async def test_the_timeline_tells_the_story() -> None:
         'created the task "一"',
         "created the project",
     ]
+
+
+async def test_end_of_a_goal_looks_at_its_own_project_alone() -> None:
+    bench = Bench()
+    for number in range(3):
+        await create_project(bench.app, bench.caller(), name=f"P{number}")
+        await set_active_objective(
+            bench.app, bench.caller(), project=f"P{number}", title=f"goal {number}"
+        )
+    [row] = await bench.rows("SELECT active_objective_id AS id, id AS own FROM projects LIMIT 1")
+    store = CountingStore(bench.sql)
+    found = await load_projects_of_objectives(store, NAMESPACE, {str(row["id"]): str(row["own"])})
+    assert [one.owner.id for one in found] == [row["own"]]
+    assert await load_projects_of_objectives(store, NAMESPACE, {str(row["id"]): "prj_x"}) == []
+    [call, _] = store.counts.calls
+    plan = await bench.rows(f"EXPLAIN QUERY PLAN {call.sql[0]}", NAMESPACE, "itm_x", "prj_x")
+    assert any("(namespace=? AND id=?)" in str(step["detail"]) for step in plan)
+    assert not any("SCAN o" in str(step["detail"]) for step in plan)
+
+
+async def test_undo_of_a_command_with_many_projects_asks_once_who_uses_them() -> None:
+    store = CountingStore(memory_store())
+    bench = Bench(sql=store)
+    making = bench.caller()
+    for number in range(SQL_BATCH_STATEMENTS_MAX):
+        await create_item(bench.app, making, {"title": f"t{number}", "project_name": f"P{number}"})
+    await create_item(bench.app, bench.caller(), {"title": "later", "project": "p7"})
+    store.counts.reset()
+    answer = await undo(bench.app, bench.caller(), cause=making.cause)
+    assert isinstance(answer["kept"], list) and len(answer["kept"]) == 1
+    assert store.counts.statements <= SQL_BATCH_STATEMENTS_MAX
+    rows = await bench.rows("SELECT slug FROM projects WHERE state = 'active'")
+    assert rows == [{"slug": "p7"}]

@@ -9,6 +9,7 @@ from tests.builders import Bench, id_of, item_of
 
 from remembrancer.app.items.states import delete_items, set_item_state, update_task_state
 from remembrancer.app.items.write import create_item
+from remembrancer.app.memories.save import NewMemory, save_memory
 from remembrancer.app.objectives import set_active_objective
 from remembrancer.app.projects import create_project, get_project
 from remembrancer.app.relations import (
@@ -20,6 +21,7 @@ from remembrancer.app.relations import (
     supersede_items,
     supersede_task,
 )
+from remembrancer.app.undo import redo, undo
 from remembrancer.core import limits
 from remembrancer.core.errors import Conflict, InvalidInput, LimitExceeded, NotFound
 from remembrancer.core.limits import SQL_BATCH_STATEMENTS_MAX
@@ -276,3 +278,46 @@ async def test_links_of_another_type_can_supersede_as_well() -> None:
     }
     kinds = [draft.kind for edit in linked.plan.edits for draft in edit.drafts]
     assert kinds == ["ItemSuperseded", "ItemSuperseded", "RelationsAdded"]
+
+
+async def test_making_of_what_supersedes_another_by_now_is_not_undone() -> None:
+    bench = Bench()
+    old = id_of(await create_item(bench.app, bench.caller(), {"title": "周会在周三"}))
+    new = id_of(await create_item(bench.app, bench.caller(), {"title": "周会在周四"}))
+    taken = bench.caller()
+    await supersede_items(bench.app, taken, source_item_id=new, target_item_ids=[old])
+    with pytest.raises(Conflict, match=f"{new} supersedes {old} by now") as refused:
+        await undo(bench.app, bench.caller(), item_id=new)
+    assert refused.value.details["item_id"] == old
+    assert (await states(bench))[new] == ("active", None)
+    await undo(bench.app, bench.caller(), cause=taken.cause)
+    await undo(bench.app, bench.caller(), item_id=new)
+    assert await states(bench) == {old: ("active", None), new: ("deleted", None)}
+
+
+async def test_memory_that_took_another_place_in_one_command_is_undone_whole() -> None:
+    bench = Bench()
+    for content in ("城市 上海", "城市 杭州"):
+        saved = await save_memory(
+            bench.app, bench.caller(), NewMemory(content, {"fact_key": "profile:city"})
+        )
+    await undo(bench.app, bench.caller(), item_id=str(saved["memory"]["id"]))  # type: ignore[index,call-overload]
+    assert sorted(str(state) for state, _ in (await states(bench)).values()) == [
+        "active",
+        "deleted",
+    ]
+
+
+async def test_command_that_was_undone_is_not_said_to_be_edited_since() -> None:
+    bench = Bench()
+    old = id_of(await create_item(bench.app, bench.caller(), {"title": "old"}))
+    new = id_of(await create_item(bench.app, bench.caller(), {"title": "new"}))
+    taken, back = bench.caller(), bench.caller()
+    await supersede_items(bench.app, taken, source_item_id=new, target_item_ids=[old])
+    await undo(bench.app, back, cause=taken.cause)
+    with pytest.raises(Conflict, match="undone already"):
+        await undo(bench.app, bench.caller(), cause=taken.cause)
+    await redo(bench.app, bench.caller(), cause=back.cause)
+    with pytest.raises(Conflict, match="redone already"):
+        await redo(bench.app, bench.caller(), cause=back.cause)
+    assert (await states(bench))[old] == ("superseded", new)

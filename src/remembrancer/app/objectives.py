@@ -58,7 +58,11 @@ async def clear_objective_of(
     *Shape:* a project that the plan edits anyway is left to it. *Promise:* no round trip unless a
     goal ends, leaves its project or becomes something else; then one.
     """
-    ended = [item.record.id for item, draft in changed if _ends(item.record.fields, draft)]
+    ended = {
+        item.record.id: str(item.record.fields["project_id"])
+        for item, draft in changed
+        if _ends(item.record.fields, draft)
+    }
     if not ended:
         return plan
     projects = await store.load_projects_of_objectives(app.sql, caller.namespace, ended)
@@ -72,8 +76,8 @@ async def clear_objective_of(
 
 
 def _ends(fields: Mapping[str, JSON], draft: Draft) -> bool:
-    if fields.get("type") != "strategic_goal":
-        return False
+    if fields.get("type") != "strategic_goal" or fields.get("project_id") is None:
+        return False  # the goal of a project is in it
     state = draft.changes.get("state", (None, None))[1]
     return state in _ENDING or not _MOVING.isdisjoint(draft.changes)
 

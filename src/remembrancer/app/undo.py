@@ -6,7 +6,7 @@ the way stays when other items refer to it by now. What stands in the way is nam
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,15 +15,16 @@ from remembrancer.app.objectives import clear_objective_of
 from remembrancer.app.relations import refuse_circles
 from remembrancer.app.state import App
 from remembrancer.core.errors import Conflict, InvalidInput, NotFound
-from remembrancer.core.ids import SHARED, Stream, item_stream
+from remembrancer.core.ids import RELATIONS, SHARED, Stream, item_stream
 from remembrancer.core.items.record import ItemRecord, after_draft, item_view
-from remembrancer.core.ledger.changes import Fields, apply_changes, edited_since
+from remembrancer.core.ledger.changes import Fields, apply_changes, edited_since, invert
 from remembrancer.core.ledger.events import Draft, Event, Head
 from remembrancer.core.ledger.undo import REDONE, UNDONE, invert_event, undone_versions
+from remembrancer.core.relations.decide import relation_key
 from remembrancer.core.values import JSON, Caller
 from remembrancer.store import history as store
 from remembrancer.store import items as item_store
-from remembrancer.store import ledger
+from remembrancer.store import ledger, relations
 from remembrancer.store.items import LoadedItem
 from remembrancer.store.ledger import StreamEdit
 
@@ -131,6 +132,7 @@ async def _plan(app: App, caller: Caller, verb: str, cause: str) -> Plan:
     if not events:
         raise NotFound(f"there is no command {cause[:60]!r}", hint="item_history shows causes")
     present = await _read_present(app, caller, events)
+    in_use = await _in_use(app, caller, events) if verb == UNDONE else {}
     now_ms = app.runtime.now_ms()
     wanted = [event for event in events if (event.kind == UNDONE) == (verb == REDONE)]
     drafts: dict[Stream, list[Draft]] = {}
@@ -143,8 +145,10 @@ async def _plan(app: App, caller: Caller, verb: str, cause: str) -> Plan:
             continue
         if verb == REDONE and event.note.get("undoes_version") not in one.undone and one.events:
             continue
-        is_left = verb == UNDONE and _is_overtaken(event, fields[stream])
-        if is_left or await _is_in_use(app, caller, event, events):
+        if not one.events and not edited_since(fields[stream], invert(event.changes)):
+            continue  # what a namespace shares is as it was before
+        is_made_here = event.version == 1 and stream in in_use
+        if is_made_here or (verb == UNDONE and _is_overtaken(event, fields[stream])):
             kept.append(stream)
             continue
         try:
@@ -154,6 +158,8 @@ async def _plan(app: App, caller: Caller, verb: str, cause: str) -> Plan:
             continue
         drafts.setdefault(stream, []).append(draft)
         fields[stream] = apply_changes(fields[stream], draft.changes)
+    if verb == UNDONE:
+        standing += await _standing_successors(app, caller, events, drafts)
     if standing:
         raise _together(standing)
     if not drafts:
@@ -250,25 +256,77 @@ def _after_making(event: Event, now_ms: int) -> Fields:
     return {"state": "deleted"} if area in ("project", "topic") else {}
 
 
-async def _is_in_use(app: App, caller: Caller, event: Event, events: Sequence[Event]) -> bool:
-    """Tell whether a project or topic that is to be unmade serves other items by now.
+async def _in_use(app: App, caller: Caller, events: Sequence[Event]) -> dict[Stream, str]:
+    """Return the projects and topics to be unmade that serve other items by now, and one of these.
 
-    *Raises:* Conflict when the command was about the project or topic itself.
+    *Raises:* Conflict when the command was about the project or topic itself. *Promise:* no round
+    trip unless one was made; then one.
     """
-    area, _, id_ = event.stream.partition("/")
-    if event.version != 1 or area not in ("project", "topic"):
-        return False
-    mine = [one.stream.partition("/")[2] for one in events if one.stream.startswith("item/")]
-    [outcome] = await app.sql.read(
-        [store.users_statement(caller.namespace, area, id_, without=mine)]
+    made: dict[str, list[str]] = {}
+    mine: list[str] = []
+    for event in events:
+        area, _, id_ = event.stream.partition("/")
+        if area == "item":
+            mine.append(id_)
+        elif area in ("project", "topic") and event.version == 1:
+            made.setdefault(area, []).append(id_)
+    if not made:
+        return {}
+    outcomes = await app.sql.read(
+        [
+            store.users_statement(caller.namespace, area, ids, without=mine)
+            for area, ids in made.items()
+        ]
     )
-    if outcome.rows and not mine:
+    found = {
+        Stream(f"{area}/{row['owner_id']!s}"): str(row["item_id"])
+        for area, outcome in zip(made, outcomes, strict=True)
+        for row in outcome.rows
+    }
+    if found and not mine:
+        stream, item_id = next(iter(found.items()))
+        area = stream.partition("/")[0]
         raise Conflict(
             f"the {area} is used by items by now",
             hint=f"delete the {area} instead; its items stay",
-            details={"item_id": outcome.rows[0]["id"]},
+            details={"item_id": item_id},
         )
-    return bool(outcome.rows)
+    return found
+
+
+async def _standing_successors(
+    app: App,
+    caller: Caller,
+    events: Sequence[Event],
+    drafts: Mapping[Stream, Sequence[Draft]],
+) -> list[Conflict]:
+    """Return what stands in the way of unmaking items: others that they supersede by now.
+
+    *Shape:* without the relations that go with them. *Promise:* no round trip unless an item is to
+    be unmade; then one.
+    """
+    unmade = [
+        event.stream.partition("/")[2]
+        for event in events
+        if event.version == 1 and event.stream in drafts and event.stream.startswith("item/")
+    ]
+    if not unmade:
+        return []
+    [outcome] = await app.sql.read([relations.successors_statement(caller.namespace, unmade)])
+    changed = [draft.changes for draft in drafts.get(RELATIONS, ())]
+    gone = {key for changes in changed for key, (_, after) in changes.items() if after is None}
+    standing: list[Conflict] = []
+    for row in outcome.rows:
+        source, type_, target = (str(row[name]) for name in ("source_id", "type", "target_id"))
+        if relation_key(source, type_, target) not in gone:
+            standing.append(
+                Conflict(
+                    f"{source} supersedes {target} by now",
+                    hint="undo that first, or delete the item instead",
+                    details={"item_id": target},
+                )
+            )
+    return standing
 
 
 async def _item_answer(

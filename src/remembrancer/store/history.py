@@ -45,7 +45,8 @@ async def read_streams(
     for row in outcome.rows:
         event = ledger.event_of(row)
         events, _ = result[event.stream]
-        result[event.stream] = ([*events, event], Head(event.version, str(row["chain"])))
+        events.append(event)
+        result[event.stream] = (events, Head(event.version, str(row["chain"])))
     return result
 
 
@@ -116,15 +117,21 @@ _SHARED: Final[
 
 
 def users_statement(
-    namespace: Namespace, area: str, owner_id: str, *, without: Sequence[str]
+    namespace: Namespace, area: str, owner_ids: Sequence[str], *, without: Sequence[str]
 ) -> Statement:
-    """Return the statement that finds one current item of a project or topic, but these."""
+    """Return the statement that finds, for each project or topic that has any, one current item of
+    it but these.
+
+    *Shape:* rows `owner_id` and `item_id`.
+    """
     assert area in ("project", "topic")
     return Statement(
-        f"SELECT id FROM items WHERE namespace = ?1 AND {area}_id = ?2"
-        " AND state IN ('active', 'dormant', 'stale')"
-        " AND id NOT IN (SELECT value FROM json_each(?3)) LIMIT 1",
-        (namespace, owner_id, canonical_json(list(without))),
+        f"SELECT j.value AS owner_id, (SELECT i.id FROM items AS i INDEXED BY items_{area}"
+        f" WHERE i.namespace = ?1 AND i.{area}_id = j.value"
+        " AND i.state IN ('active', 'dormant', 'stale')"
+        " AND i.id NOT IN (SELECT value FROM json_each(?3)) LIMIT 1) AS item_id"
+        " FROM json_each(?2) AS j WHERE item_id IS NOT NULL",
+        (namespace, canonical_json(list(owner_ids)), canonical_json(list(without))),
     )
 
 
@@ -139,8 +146,7 @@ def feed_statement(
     """Return the statement that reads events newest first, of one stream or cause or of all.
 
     *Shape:* one stream's by version, one cause's by position, all by time and then position.
-    *Promise:* reads what it
-    returns, and one row more for the place to go on from.
+    *Promise:* reads what it returns, and one row more for the place to go on from.
     """
     marks = Marks(namespace)
     where, order = "e.namespace = ?1", "e.at_ms DESC, e.position DESC"
@@ -155,7 +161,7 @@ def feed_statement(
     elif before_position is not None:
         place = marks.add(before_position)
         part = "version" if stream is not None else "at_ms"
-        start = f"(SELECT {part} FROM events WHERE position = {place})"
+        start = f"(SELECT {part} FROM events WHERE position = {place} AND namespace = ?1)"
         where += f" AND (e.{part}, e.position) < ({start}, {place})"
     return Statement(
         f"SELECT {ledger.EVENT_COLUMNS} FROM events AS e WHERE {where}"

@@ -18,7 +18,6 @@ from remembrancer.core.items.record import ItemRecord, References
 from remembrancer.core.ledger.changes import apply_changes
 from remembrancer.core.ledger.events import Draft, Head
 from remembrancer.core.projects.record import OwnerRecord, recount
-from remembrancer.core.values import canonical_json
 from remembrancer.ports.sql import Outcome, Row, SqlStore, SqlValue, Statement
 from remembrancer.store import items as item_store
 from remembrancer.store import ledger
@@ -225,7 +224,8 @@ def seen(outcomes: Sequence[Outcome], choice: Choice) -> list[Seen]:
     references = References(item_store.owners(project_rows), item_store.owners(topic_rows))
     result: list[Seen] = []
     for row in rows:
-        one = _seen(row, heads, table)
+        stream = Stream(table.prefix + str(row["id"]))
+        one = _seen(row, heads.get(stream, Head()), table)
         chief = chiefs.get(str(one.owner.fields.get(_CHIEF[table.name])))
         if chief is not None and chief.fields.get(f"{_AREA[table.name]}_id") != one.owner.id:
             chief = None
@@ -234,7 +234,7 @@ def seen(outcomes: Sequence[Outcome], choice: Choice) -> list[Seen]:
     return result
 
 
-def _seen(row: Row, heads: Mapping[str, Head], table: RecordTable) -> Seen:
+def _seen(row: Row, head: Head, table: RecordTable) -> Seen:
     owner = OwnerRecord(
         id=str(row["id"]),
         version=int(str(row["version"])),
@@ -242,8 +242,7 @@ def _seen(row: Row, heads: Mapping[str, Head], table: RecordTable) -> Seen:
         updated_at=int(str(row["updated_at"])),
         fields=table.row_fields(row),
     )
-    stream = Stream(table.prefix + owner.id)
-    return Seen(owner, stream, heads.get(stream, Head()))
+    return Seen(owner, Stream(table.prefix + owner.id), head)
 
 
 def objective_statements(choice: Choice) -> list[Statement]:
@@ -286,24 +285,23 @@ def total_statement(choice: Choice) -> Statement:
 
 
 async def load_projects_of_objectives(
-    sql: SqlStore, namespace: Namespace, item_ids: Sequence[str]
+    sql: SqlStore, namespace: Namespace, goals: Mapping[str, str]
 ) -> list[Seen]:
-    """Return the projects whose active objective is one of these items."""
-    wanted = canonical_json(list(item_ids))
-    chosen = (
-        "FROM projects AS o WHERE o.namespace = ?1 AND o.state = 'active'"
-        " AND o.active_objective_id IN (SELECT value FROM json_each(?2))"
+    """Return the projects whose active objective is one of these goals.
+
+    *Shape:* `goals` item id → the project that it is in, which alone can have it as its
+    objective. *Promise:* looks at no other project.
+    """
+    marks = Marks(namespace)
+    pairs = marks.rows(list(goals.items()))
+    sql_text = (
+        "SELECT o.*, (SELECT e.chain FROM events AS e WHERE e.namespace = ?1"
+        " AND e.stream = 'project/' || o.id AND e.version = o.version) AS chain"
+        f" FROM {pairs} AS j CROSS JOIN projects AS o ON o.namespace = ?1 AND o.id = j.column2"
+        " AND o.state = 'active' AND o.active_objective_id = j.column1"
     )
-    rows, head_rows = await sql.read(
-        [
-            Statement(f"SELECT o.* {chosen}", (namespace, wanted)),
-            Statement(
-                "SELECT e.stream, e.version, e.chain FROM events AS e JOIN"
-                f" (SELECT o.id, o.version {chosen}) AS p ON e.namespace = ?1"
-                " AND e.stream = 'project/' || p.id AND e.version = p.version",
-                (namespace, wanted),
-            ),
-        ]
-    )
-    heads = ledger.heads(head_rows.rows)
-    return [_seen(row, heads, PROJECTS) for row in rows.rows]
+    [outcome] = await sql.read([Statement(sql_text, marks.values)])
+    return [
+        _seen(row, Head(int(str(row["version"])), str(row["chain"])), PROJECTS)
+        for row in outcome.rows
+    ]

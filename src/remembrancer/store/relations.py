@@ -62,6 +62,15 @@ def outgoing_statement(namespace: Namespace, type_: str, source_id: str) -> Stat
     )
 
 
+def successors_statement(namespace: Namespace, item_ids: Sequence[str]) -> Statement:
+    """Return the statement that reads which items these have superseded."""
+    return Statement(
+        "SELECT r.source_id, r.type, r.target_id FROM json_each(?2) AS j CROSS JOIN relations AS r"
+        " ON r.namespace = ?1 AND r.source_id = j.value AND r.type = 'supersedes'",
+        (namespace, canonical_json(list(item_ids))),
+    )
+
+
 def present_of(rows: Sequence[Row]) -> dict[str, JSON]:
     """Return edge name → what is known of it, as the stream's record holds it."""
     return {
