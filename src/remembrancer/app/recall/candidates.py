@@ -143,6 +143,8 @@ async def _find(app: App, wanted: Wanted, search: MeaningSearch) -> Found:
         )
         if names
     ]
+    # What is near is looked for while words are counted and looked for; a project's id comes first.
+    early = None if wanted.asked.query.projects else search.near(_scope(wanted.asked, [], []))
     forms, now_ms = forms_of(words), wanted.asked.now_ms
     common = app.common.known(forms, now_ms=now_ms)
     rest = [form for form in forms if form not in common]
@@ -163,7 +165,7 @@ async def _find(app: App, wanted: Wanted, search: MeaningSearch) -> Found:
     foreign = store.foreign_rows(frequencies, chosen, common)
     reader = _Reader(app, wanted, documents, chosen=chosen, foreign=foreign)
     scope = _scope(wanted.asked, outcomes, named)
-    nearing = search.near(scope)  # while the words are looked for
+    nearing = early or search.near(scope)
     found, references = await reader.by_words()
     is_weak = wanted.has_cold and reader.is_weak(found)
     cooling = search.near(replace(scope, kind=COLD)) if is_weak else None

@@ -61,7 +61,9 @@ class _Embedded(NamedTuple):
 async def within(work: Awaitable[T], wait_ms: int) -> T:
     """Return what the work gives. *Raises:* TimedOut after `wait_ms`, and what the work raises."""
     try:
-        return await asyncio.wait_for(work, max(0, wait_ms) / 1_000)
+        # Not `wait_for`, which makes a task of it and so takes two more rounds of the loop.
+        async with asyncio.timeout(max(0, wait_ms) / 1_000):
+            return await work
     except TimeoutError as error:
         raise TimedOut(f"nothing came within {wait_ms} ms") from error
 
