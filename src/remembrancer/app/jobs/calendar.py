@@ -107,8 +107,10 @@ async def _work(
     start_ms, end_ms = window
     date = local_date(start_ms, zone)
     name, done = cursor_of(date), cursors.get(CURSOR)
-    # What was dreamt in another zone, of whose day it was then, is not dreamt again.
-    begin = Cursor(start_ms if done is None else max(start_ms, done.at_ms))
+    begin = Cursor(start_ms)
+    if done is not None and date not in ctx.asked.dates:
+        # What was dreamt in another zone, of whose day it was then, is not dreamt again.
+        begin = max(begin, Cursor(done.at_ms))
     after = max(cursors.get(name) or begin, begin)
     if is_redone(ctx, date):
         after = Cursor(start_ms)
