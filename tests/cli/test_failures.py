@@ -7,6 +7,7 @@ import io
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from contextlib import redirect_stdout
@@ -122,6 +123,24 @@ def test_error_texts_cannot_steer_a_terminal(capsys: pytest.CaptureFixture[str])
     assert "\x1b" not in shown
     assert "\x9b" not in shown
     assert "\u202e" not in shown
+
+
+def test_interrupt_while_a_client_is_silent_ends_with_the_shells_code(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", _START, "mcp", "--data", str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+        running.stdin.flush()
+        assert json.loads(running.stdout.readline())["result"] == {}
+        running.send_signal(signal.SIGINT)
+        assert running.wait(30) == 130
+        assert running.stderr.read() == b""
 
 
 def test_version_and_help_are_told(program: Program) -> None:

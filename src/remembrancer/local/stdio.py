@@ -63,4 +63,4 @@ async def write_line(stream: BinaryIO, line: bytes) -> None:
 def standard_lines() -> tuple[AsyncIterator[bytes], Callable[[bytes], Awaitable[None]]]:
     """Return the lines of standard input, and the way to write one to standard output."""
     output = take_stdout()
-    return read_lines(sys.stdin.buffer), partial(write_line, output)
+    return read_lines(take_stdin()), partial(write_line, output)
