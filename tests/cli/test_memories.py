@@ -102,3 +102,13 @@ def test_forget_asks_at_a_terminal(
     assert "events emptied" in asked.out
     assert "再见" in asked.out
     assert program("tasks", "show", item_id).code == (4 if code == 0 else 0)
+
+
+@pytest.mark.parametrize(
+    ("command", "word"), [("search", "邮件"), ("recall", "怎么给 Dana 写邮件？")]
+)
+def test_what_was_just_remembered_is_found_by_its_meaning(
+    program: Program, command: str, word: str
+) -> None:
+    program("remember", "Dana prefers short emails #people")
+    assert "Dana prefers short emails" in program(command, word).out

@@ -6,12 +6,13 @@ Both ways carry the same message and get the same answer, so that they cannot dr
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from remembrancer.cli.answers import Answer, part, rows, told_error, words
 from remembrancer.cli.place import Place
+from remembrancer.core.errors import PlatformError
 from remembrancer.core.values import JSON
 
 if TYPE_CHECKING:
@@ -25,17 +26,28 @@ BY_HAND_KEY: Final = "remembrancer/by-hand"
 """Key in `_meta`: a person does this, so it is written in the user's name. See `mcp/call.py`."""
 
 
+_BY_MEANING: Final = frozenset({"semantic_search", "memory_recall"})
+"""Tools that ask the vectors."""
+
+
 @dataclass(frozen=True, slots=True)
 class Door:
-    """An open way to a store. *Shape:* `send` takes one request and returns its answer."""
+    """An open way to a store.
+
+    *Shape:* `send` takes one request and returns its answer; `catch_up` brings the vectors up to
+    the last write where no server does, before they are asked.
+    """
 
     send: Callable[[Answer], Awaitable[Answer]]
+    catch_up: Callable[[], Awaitable[None]] | None = None
 
     async def call(self, tool: str, arguments: Mapping[str, JSON]) -> Answer:
         """Return what a tool answers; arguments that are None are left out.
 
         *Raises:* RemembrancerError, the tool's own.
         """
+        if self.catch_up is not None and tool in _BY_MEANING:
+            await self.catch_up()
         given: Answer = {name: value for name, value in arguments.items() if value is not None}
         answer = await self.send(
             {
@@ -75,7 +87,19 @@ async def open_door(place: Place) -> AsyncIterator[Door]:
             yield Door(server.send)
         return
     async with open_store(place) as local:
-        yield Door(lambda message: local.exchange(message, place.namespace))
+        yield Door(
+            lambda message: local.exchange(message, place.namespace),
+            lambda: _index_waiting(local),
+        )
+
+
+async def _index_waiting(local: LocalApp) -> None:
+    """Embed what the commands before left; they ended too soon for it. What fails comes later."""
+    from remembrancer.app.vectors.index import drain_outbox
+    from remembrancer.core.vectorcheck import EMBED_TEXTS_MAX
+
+    with suppress(PlatformError):
+        await drain_outbox(local.app, limit=EMBED_TEXTS_MAX)
 
 
 @asynccontextmanager
