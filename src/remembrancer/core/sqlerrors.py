@@ -28,6 +28,8 @@ _CONSTRAINT: Final = re.compile(
 
 _RAISED: Final = re.compile(r"(?:D1_ERROR: )?(?P<what>.*?): SQLITE_CONSTRAINT\w*", re.DOTALL)
 
+_AGAIN: Final = "try again in a moment"
+
 _TOO_MUCH: Final = (
     "like or glob pattern too complex",
     "string or blob too big",
@@ -95,7 +97,7 @@ def classify(text: str) -> RemembrancerError:
     if _has(lower, _TIMED_OUT):
         return TimedOut("the database took too long", hint="ask for less in one call")
     if _has(lower, _UNAVAILABLE):
-        return StoreUnavailable(_why_unavailable(lower), hint="try again in a moment")
+        return _unavailable(lower)
     return RemembrancerError("the database refused a statement")
 
 
@@ -118,17 +120,23 @@ def _conflict(text: str) -> Conflict | None:
     )
 
 
-def _why_unavailable(lower: str) -> str:
+def _unavailable(lower: str) -> StoreUnavailable:
     """Say in our words what the operator should look at."""
-    if "full" in lower:
-        return "the database's disk is full"
-    if "busy" in lower or "locked" in lower:
-        return "the database is busy"
-    if "readonly" in lower or "perm" in lower:
-        return "the database file cannot be written"
-    if "cantopen" in lower or "unable to open" in lower:
-        return "the database file cannot be opened"
-    return "the database did not answer"
+    permissions = "check the path and its permissions"
+    for marks, message, hint in (
+        (("full",), "the database's disk is full", "free some space, then try again"),
+        (("busy", "locked"), "the database is busy", _AGAIN),
+        (("readonly", "perm"), "the database file cannot be written", permissions),
+        (("cantopen", "unable to open"), "the database file cannot be opened", permissions),
+        (
+            ("ioerr", "i/o error"),
+            "the database's disk could not be read or written",
+            "check its free space and its health, then try again",
+        ),
+    ):
+        if _has(lower, marks):
+            return StoreUnavailable(message, hint=hint)
+    return StoreUnavailable("the database did not answer", hint=_AGAIN)
 
 
 def _has(text: str, marks: tuple[str, ...]) -> bool:
