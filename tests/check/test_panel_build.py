@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,8 @@ import zipfile
 from pathlib import Path
 
 from tests.conftest import ROOT
+
+from remembrancer.core.errors import CODES
 
 TOOLS = ("bash", "cat", "cksum", "dirname", "find", "sort")
 """What scripts/install needs to see that it cannot build."""
@@ -51,6 +54,25 @@ def test_build_that_is_fresh_is_left_as_it_is() -> None:
     before = index.stat().st_mtime_ns
     assert build() == ""
     assert index.stat().st_mtime_ns == before
+
+
+WRONG_CLIENTS = {
+    "idempotency_key_reused",
+    "invalid_json",
+    "method_not_allowed",
+    "unsupported_media_type",
+}
+"""Codes that only a client with a defect meets."""
+
+
+def test_every_error_that_a_person_may_meet_has_words_in_both_languages() -> None:
+    text = (ROOT / "admin/src/words/common.ts").read_text(encoding="utf-8")
+    for language in ("en", "zh"):
+        _, _, own = text.partition(f"\n  {language}: {{\n")
+        words = re.search(r"\n    errors: {\n(.*?)\n    },", own, re.DOTALL)
+        assert words is not None
+        named = set(re.findall(r"^      (\w+):", words[1], re.MULTILINE))
+        assert set(CODES) - WRONG_CLIENTS <= named, language
 
 
 def test_page_has_nothing_inline_and_names_only_its_own_files() -> None:

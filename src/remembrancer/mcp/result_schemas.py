@@ -66,7 +66,6 @@ FULL_ITEM: Final = record(
 )
 """An item in full."""
 
-ONE_ITEM: Final = record({"item": ITEM})
 CREATED: Final = record({"item": ITEM, "outcome": TEXT})
 CHANGED: Final = record({"item": ITEM, "changed": FLAG})
 ITEM_OR_NONE: Final = record({"item": OBJECT_OR_NULL, "reason": TEXT_OR_NULL})
