@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.chat.recording import relaying, write_recorded
 from tests.chat.upstream import Upstream, running_upstream
 from tests.e2e.serving import Launcher, Server
 
@@ -35,8 +36,21 @@ class Gateway:
         return f"{self.server.url}/anthropic"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option that writes down anew what the clients send."""
+    parser.addoption("--record-requests", action="store_true", help="write requests.jsonl anew")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse to record a part: each process would write its own."""
+    if config.getoption("--record-requests", default=False) and hasattr(config, "workerinput"):
+        raise pytest.UsageError("--record-requests needs one process: leave -n out")
+
+
 @pytest.fixture(scope="session")
-def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+def gateway(
+    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> Iterator[Gateway]:
     """One gateway for all tests of a worker."""
     folder = tmp_path_factory.mktemp("chat")
     launcher = Launcher(folder / "data")
@@ -51,7 +65,12 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
         )
         log = folder / "server-0.log"
         try:
-            yield Gateway(server, upstream, log)
+            if pytestconfig.getoption("--record-requests", default=False):
+                with relaying(int(server.url.rpartition(":")[2])) as relay:
+                    yield Gateway(replace(server, url=relay.url), upstream, log)
+                    write_recorded(relay.requests)
+            else:
+                yield Gateway(server, upstream, log)
         finally:
             launcher.close()
         hold_no_secret(log.read_text(encoding="utf-8"), server, upstream)
