@@ -10,6 +10,7 @@ from tests.builders import Bench
 from remembrancer.app.items.write import create_item
 from remembrancer.core.ids import Namespace
 from remembrancer.core.items.query import ItemQuery
+from remembrancer.core.items.record import brief_view
 from remembrancer.store import search
 from remembrancer.store.item_filters import Asked
 
@@ -120,3 +121,40 @@ async def test_match_of_a_long_text_says_which_terms_it_holds() -> None:
     assert str(outcome.rows[0]["held"]) == " 番茄 tomatoes 阳台 番 "
     [match] = search.matches_of(outcome.rows, terms)[0]
     assert match.held == {"番茄", "tomatoes", "阳台", "番"}
+
+
+async def test_match_read_with_terms_shows_the_same_in_brief_as_the_whole_item() -> None:
+    bench = Bench()
+    await create_item(
+        bench.app,
+        bench.caller(),
+        {
+            "title": "阳台 watering 浇水",
+            "content": "每天一次",
+            "type": "recurring_system",
+            "priority": 3,
+            "startup_priority": 9,
+            "pinned": True,
+            "tags": ["Garden", "阳台"],
+            "due": "in 3 days",
+            "recurrence_kind": "daily",
+            "project_name": "家 Home",
+            "topic_name": "Plants",
+        },
+    )
+    asked = Asked(bench.caller().namespace, ItemQuery(), bench.runtime.now_ms())
+    statements = [
+        search.newest_statement(asked, limit=1),
+        search.matches_statement(asked, ["浇水"], ["浇水"], limit=1),
+    ]
+    newest, matched = await bench.app.sql.read(statements)
+    [whole], references = search.matches_of(newest.rows)
+    [match], known = search.matches_of(matched.rows, ["浇水"])
+    assert match.row.keys() < whole.row.keys()
+    shown = brief_view(match.record, known)
+    assert shown == brief_view(whole.record, references)
+    assert {"project", "topic", "due_at", "recurrence_kind", "pinned", "tags"} <= shown.keys()
+    assert (match.id, match.seq, match.tags) == (whole.id, whole.seq, ("Garden", "阳台"))
+    assert match.record.fields == {
+        name: value for name, value in whole.record.fields.items() if name in match.row
+    }

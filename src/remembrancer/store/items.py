@@ -20,7 +20,7 @@ from remembrancer.store.items_projection import ITEMS
 from remembrancer.store.ledger import StreamEdit
 from remembrancer.store.marks import Marks
 from remembrancer.store.owner_names import meant_sql
-from remembrancer.store.record_table import load_json, whole
+from remembrancer.store.record_table import RecordTable, load_json, whole
 
 ITEM_COLUMNS: Final = "seq, namespace, id, version, position, created_at, updated_at, " + ", ".join(
     ITEMS.columns
@@ -45,14 +45,14 @@ class LoadedItem:
         return StreamEdit(item_stream(self.record.id), self.head, self.record.fields, kept)
 
 
-def item_of(row: Row) -> ItemRecord:
-    """Return the item in a row of `ITEM_COLUMNS`."""
+def item_of(row: Row, table: RecordTable = ITEMS) -> ItemRecord:
+    """Return the item in a row of `ITEM_COLUMNS`, or with only the fields that a table names."""
     return ItemRecord(
         str(row["id"]),
         whole(row["version"]),
         whole(row["created_at"]),
         whole(row["updated_at"]),
-        ITEMS.row_fields(row),
+        table.row_fields(row),
         whole(row["position"]),
         whole(row["seq"]),
     )

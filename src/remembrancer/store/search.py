@@ -19,6 +19,7 @@ from remembrancer.core.values import JSON, canonical_json
 from remembrancer.ports.sql import Row, SqlValue, Statement
 from remembrancer.store.item_filters import Asked, conditions, scoped_match, text_match
 from remembrancer.store.items import COLUMNS, item_of, owner_columns, references_of
+from remembrancer.store.items_projection import ITEMS
 from remembrancer.store.marks import Marks
 from remembrancer.store.record_table import load_json, whole
 
@@ -56,6 +57,37 @@ send a text that was checked and prepared before: 3 ms of work otherwise. Our ch
 
 _SUMMED: Final = 12
 """Parts of one sum inside the sum of all: the depth of an expression stays far below D1's limit."""
+
+_BRIEF: Final = (
+    "kind",
+    "type",
+    "state",
+    "progress",
+    "title",
+    "content",
+    "priority",
+    "startup_priority",
+    "fact_key",
+    "tags",
+    "source",
+    "valid_from",
+    "pinned",
+    "due_at",
+    "recurrence_kind",
+    "project_id",
+    "topic_id",
+)
+"""The fields by which candidates are ranked and brought up, and which a brief view of them shows. A
+recall reads a hundred items; the other thirty columns double what that takes."""
+
+_BRIEF_ITEMS: Final = replace(
+    ITEMS, columns={name: type_ for name, type_ in ITEMS.columns.items() if name in _BRIEF}
+)
+
+_BRIEF_COLUMNS: Final = ", ".join(
+    f"i.{name}"
+    for name in ("seq", "id", "version", "position", "created_at", "updated_at", *_BRIEF)
+)
 
 TAGS_KEPT: Final = 512
 """Lists of tags taken apart, the last ones: many items have the same. Our choice."""
@@ -107,8 +139,10 @@ class Match(NamedTuple):
 
     @property
     def record(self) -> ItemRecord:
-        """The item, made anew each time."""
-        return item_of(self.row)
+        """The item, made anew each time; where it was read with terms, only what a brief view of it
+        shows."""
+        is_whole = "notes" in self.row
+        return item_of(self.row, ITEMS if is_whole else _BRIEF_ITEMS)
 
     @property
     def texts(self) -> Mapping[str, JSON]:
@@ -171,7 +205,7 @@ def matches_statement(
     """Return the statement that reads the best matches that the query's filters let pass.
 
     *Shape:* rows that hold any of the `chosen` terms, by BM25, cold ones by age; each says which of
-    `terms` it has;
+    `terms` it has, and without terms it is whole;
     `foreign` as `foreign_rows` says, None when nobody looked. It changes no answer.
     *Promise:* reads an index row for each match, and items only until `limit` of them pass.
     """
@@ -186,7 +220,7 @@ def matches_statement(
     rank = "0.0" if tier == "cold" else _RANK
     # Items are looked up in the order of the ranking, which ends at the limit.
     return Statement(
-        f"SELECT {COLUMNS}, {owner_columns()}, {_USE}, found.rank AS rank, {_held(terms, marks)}"
+        f"SELECT {_columns(terms)}, found.rank AS rank, {_held(terms, marks)}"
         f" FROM (SELECT id, rank FROM (SELECT rowid AS id, {rank} AS rank FROM search"
         f" WHERE search MATCH {match} ORDER BY rowid DESC LIMIT {looked})"
         " ORDER BY rank, id DESC LIMIT -1) AS found"
@@ -201,7 +235,7 @@ def named_statement(
 ) -> Statement:
     """Return the statement that reads those of the items by id that the filters let pass.
 
-    *Shape:* each says which of `terms` it has; their rank is 0.
+    *Shape:* each says which of `terms` it has, and without terms it is whole; their rank is 0.
     """
     marks = Marks(asked.namespace)
     listed = marks.many([*ids, *_filling(ids, "")])  # no item has such an id
@@ -225,7 +259,7 @@ def newest_statement(asked: Asked, *, limit: int) -> Statement:
     first. *Shape:* as `named_statement`, without terms."""
     marks = Marks(asked.namespace)
     return Statement(
-        f"SELECT {COLUMNS}, {owner_columns()}, {_USE}, 0.0 AS rank, '' AS held FROM items AS i"
+        f"SELECT {_columns(())}, 0.0 AS rank, {_held((), marks)} FROM items AS i"
         f" WHERE {_passing(asked, marks, 'asked')}"
         f" ORDER BY i.updated_at DESC, i.seq DESC LIMIT {marks.add(limit)}",
         marks.values,
@@ -239,11 +273,16 @@ def _filling(listed: Sequence[SqlValue], value: SqlValue) -> list[SqlValue]:
 
 def _listed(source: str, asked: Asked, terms: Sequence[str], marks: Marks, tier: Tier) -> Statement:
     return Statement(
-        f"SELECT {COLUMNS}, {owner_columns()}, {_USE}, 0.0 AS rank, {_held(terms, marks)}"
+        f"SELECT {_columns(terms)}, 0.0 AS rank, {_held(terms, marks)}"
         f" FROM {source} CROSS JOIN search AS s ON s.rowid = i.seq"
         f" WHERE {_passing(asked, marks, tier)}",
         marks.values,
     )
+
+
+def _columns(terms: Sequence[str]) -> str:
+    columns = _BRIEF_COLUMNS if terms else COLUMNS
+    return f"{columns}, {owner_columns()}, {_USE}"
 
 
 def _held(terms: Sequence[str], marks: Marks) -> str:
