@@ -178,6 +178,20 @@ def test_terminal_without_a_sign_shows_another_and_what_was_asked_is_done(tmp_pa
     assert "没有" in json.loads(wrong.stderr)["error"]["message"]
 
 
+def test_export_to_a_terminal_without_a_sign_keeps_every_byte(tmp_path: Path) -> None:
+    _spawn("remember", "拿铁 café", data=tmp_path)
+    whole = tmp_path / "whole.jsonl"
+    assert _spawn("export", str(whole), data=tmp_path).returncode == 0
+    shown = subprocess.run(
+        [sys.executable, "-c", _START, "export", "-", "--data", str(tmp_path)],
+        capture_output=True,
+        timeout=60,
+        check=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert shown.stdout == whole.read_bytes()
+
+
 class _FullDisk(io.TextIOWrapper):
     """A file on a disk that takes nothing any more."""
 

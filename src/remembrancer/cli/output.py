@@ -56,6 +56,15 @@ def print_json(value: object) -> None:
     sys.stdout.write(_json_line(value, sys.stdout.encoding))
 
 
+def print_bytes(raw: bytes) -> None:
+    """Print bytes in UTF-8 as they are, whatever the stream's own encoding and line ends."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(raw)
+    else:
+        sys.stdout.write(raw.decode())
+
+
 def _json_line(value: object, encoding: str | None) -> str:
     is_ascii = codecs.lookup(encoding or "utf-8").name != "utf-8"
     return json.dumps(value, ensure_ascii=is_ascii, separators=(",", ":")) + "\n"

@@ -5,7 +5,6 @@ An export is lines that any program reads and any store takes; a backup is the d
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -14,7 +13,14 @@ import typer
 
 from remembrancer.cli.answers import Answer, words
 from remembrancer.cli.door import finish, open_store
-from remembrancer.cli.output import Progress, print_fields, print_json, print_line, progress
+from remembrancer.cli.output import (
+    Progress,
+    print_bytes,
+    print_fields,
+    print_json,
+    print_line,
+    progress,
+)
 from remembrancer.cli.place import Place
 from remembrancer.core.errors import InvalidInput
 from remembrancer.core.ledger.transfer import Tally, parse_line
@@ -93,7 +99,7 @@ async def _keep(file: str, lines: AsyncIterator[bytes]) -> None:
         await transfer.write_lines(Path(file), lines)
         return
     async for line in lines:
-        sys.stdout.write(line.decode())
+        print_bytes(line)
 
 
 def import_(
