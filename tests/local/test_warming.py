@@ -40,16 +40,16 @@ async def main():
     paused = []
     async def pause(seconds):
         paused.append(seconds)
-        cold.extend(name for name in (*MODULES, "httpx") if name in sys.modules)
+        cold.extend(name for name in (*MODULES, "aiohttp") if name in sys.modules)
     cold = []
     environ = {"AI_GATEWAY_BASE_URL": "http://127.0.0.1:9/v1", "EMBEDDING_MODEL": "off"}
     async with open_app(sys.argv[1], environ, is_server=True) as local:
         asgi = make_asgi(local)
-        await warm_up(local.app.outbound.open, pause)
+        await warm_up(local.app.outbound.load, pause)
         warm = set(sys.modules)
         status = await chat(local, asgi)
         ours = [name for name in set(sys.modules) - warm if name.startswith("remembrancer.")]
-        clients = [name for name in set(sys.modules) - warm if name.startswith("http")]
+        clients = [name for name in set(sys.modules) - warm if name.startswith(("aio", "http", "yarl"))]
     print(json.dumps({"status": status, "cold": cold, "paused": paused,
                       "new": sorted(ours + clients)}))
 
