@@ -16,6 +16,7 @@ from remembrancer.core.items.derive import scope_word
 from remembrancer.core.items.record import ItemRecord, References
 from remembrancer.core.jobs.cursor import Cursor
 from remembrancer.core.ledger.undo import UNDONE
+from remembrancer.core.text.variants import other_forms
 from remembrancer.core.values import MINUTE_MS, canonical_json
 from remembrancer.ports.sql import Outcome, Row, Statement
 from remembrancer.store.items import COLUMNS, owner_columns, records_of
@@ -170,7 +171,9 @@ def all_words_expression(namespace: Namespace, terms: Sequence[str]) -> str:
     """
     if not terms:
         return '""'
-    words = " AND ".join(f'"{term}"' for term in terms)
+    # Both scripts of Chinese: what was said in one is known in the other.
+    forms = [[term, *other_forms(term)] for term in terms]
+    words = " AND ".join("(" + " OR ".join(f'"{one}"' for one in each) + ")" for each in forms)
     return f'scope : "{scope_word(namespace)}" AND {{title body tags}} : ({words})'
 
 

@@ -122,6 +122,17 @@ async def test_rest_of_a_message_that_was_remembered_is_read(
     assert shown == ([] if rest is None else [rest])
 
 
+@pytest.mark.parametrize("key", [None, "pet:cat"])
+async def test_fact_in_the_other_script_is_known_already(key: str | None) -> None:
+    bench = Distiller()
+    for said, learned in (("我養了一隻貓", "用戶養了一隻貓"), ("我养了一只猫", "用户养了一只猫")):
+        [id_] = await bench.say(said)
+        bench.teach(facts(fact(learned, id_, fact_key=key)))
+        done = await bench.run()
+    assert counted(done, "seen") == 1
+    assert await bench.texts() == ["用戶養了一隻貓"]
+
+
 async def test_run_has_a_bound_and_the_next_one_goes_on() -> None:
     given = {"EXTRACT_MAX_MESSAGES": "2", "EXTRACT_MAX_RUNS": "3"}
     bench = Distiller(script=echoing, given=given)

@@ -144,6 +144,28 @@ async def test_messages_lose_what_states_it_and_it_is_not_learned_again(language
     assert (await verify(bench.app))["ok"]
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("用户养了一只猫", "我養了一隻貓，明天去看牙。"),
+        ("用戶養了一隻貓", "我养了一只猫，明天去看牙。"),
+    ],
+)
+async def test_other_script_of_chinese_is_no_place_to_hide(text: str, said: str) -> None:
+    bench = Distiller(script=dreaming(), actor="agent:claude")
+    await bench.say(said)
+    bench.runtime.advance(DAY_MS)
+    await bench.run("dream", force=False)
+    await set_digest(bench.app, bench.caller(), said)
+    await waiting(bench, said[:6])
+    [item] = await remember(bench, text)
+    await forget_item(bench.app, bench.caller(), item)
+    left = await everything(bench)
+    assert not {"猫", "貓"} & set(left)
+    assert "看牙" in left
+    assert (await verify(bench.app))["ok"]
+
+
 async def test_message_that_is_not_read_yet_shows_no_mark_to_the_model() -> None:
     bench = Distiller(actor="agent:claude")
     [item] = await remember(bench, "用户住在上海浦东")

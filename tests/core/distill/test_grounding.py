@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembrancer.core.distill.grounding import Verdict, judge
+from remembrancer.core.distill.grounding import Verdict, is_said_alike, judge
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,54 @@ def test_statement_is_judged_by_what_its_source_says(
     statement: str, source: str, verdict: Verdict
 ) -> None:
     assert judge(statement, source) == verdict
+
+
+@pytest.mark.parametrize(
+    ("statement", "source", "verdict"),
+    [
+        # Both scripts of Chinese are one language.
+        ("用户养了一只猫", "我養了一隻貓", "grounded"),
+        ("用戶養了一隻貓", "我养了一只猫", "grounded"),
+        ("用户养了两只猫", "我養了兩隻貓", "grounded"),
+        ("用户养了2只猫", "我養了兩隻貓", "grounded"),
+        ("用户住在臺北", "我住在台北", "grounded"),
+        ("用户不吃香菜", "我最討厭吃香菜", "grounded"),
+        # Numbers in words are numbers.
+        ("用户每天喝五杯咖啡", "我每天喝两杯咖啡", "invented"),
+        ("用户养了三只猫", "我养了2只猫", "invented"),
+        ("用户养了三隻貓", "我養了兩隻貓", "invented"),
+        ("User has three cats", "I have two cats", "invented"),
+        ("User has three cats", "I have 3 cats", "grounded"),
+        ("User has two cats", "I have a couple of cats", "grounded"),
+        ("User runs two times a week", "I run twice a week", "grounded"),
+        ("用户的孩子上二年级", "我的孩子上三年级", "invented"),
+        ("用户上午八点开会", "我上午9点开会", "invented"),
+        ("用户上午八点开会", "我上午8点开会", "grounded"),
+        ("用户星期三上钢琴课", "我周五上钢琴课", "invented"),
+        ("用户星期三上钢琴课", "我周三上钢琴课", "grounded"),
+        ("用户今年三十二岁", "我今年３２岁了", "grounded"),
+        ("用户今年三十二岁", "我今年三十五岁", "invented"),
+        ("用户有两个孩子", "我家有俩孩子", "grounded"),
+        # And a word that only looks like one is none.
+        ("用户有一个女儿", "我女儿上小学了", "grounded"),
+        ("用户十分喜欢游泳", "我喜欢游泳", "grounded"),
+        ("用户有三千块存款", "我有3000块存款", "grounded"),
+        ("User has one sister", "my sister is a doctor", "grounded"),
+        # Full-width figures and letters.
+        ("用户电话是13800138000", "我的电话是１３８００１３８０００", "grounded"),
+        ("用户电话是１３８００１３８００１", "我的电话是13800138000", "invented"),
+        ("用户用的是ＰｏｓｔｇｒｅＳＱＬ", "我用的是 PostgreSQL", "grounded"),
+    ],
+)
+def test_chinese_and_numbers_in_words_are_held_to_their_source(
+    statement: str, source: str, verdict: Verdict
+) -> None:
+    assert judge(statement, source) == verdict
+
+
+def test_same_statement_in_the_other_script_is_said_alike() -> None:
+    assert is_said_alike("用户养了一只猫", "用戶養了一隻貓")
+    assert not is_said_alike("用户养了一只猫", "用戶養了兩隻貓")
 
 
 def test_meaning_makes_up_for_words_but_never_for_a_name() -> None:

@@ -29,6 +29,7 @@ from remembrancer.core.items.record import ItemRecord
 from remembrancer.core.ledger.events import Draft, Head
 from remembrancer.core.memories.sameness import is_repetition
 from remembrancer.core.memories.wording import whole_of
+from remembrancer.core.text.variants import simplified
 from remembrancer.core.values import JSON
 from remembrancer.ports.sql import Statement
 from remembrancer.store import candidates as candidate_store
@@ -230,8 +231,8 @@ def _same(known: _Known, case: _Case) -> str | None:
     fact = case.fact
     holder = None if fact.fact_key is None else known.held.get(fact.fact_key)
     if holder is not None:
-        whole = whole_of(holder.record.fields)
-        return holder.record.id if is_repetition(whole, fact.content) else None
+        whole = simplified(whole_of(holder.record.fields))
+        return holder.record.id if is_repetition(whole, simplified(fact.content)) else None
     for record in known.alike.get(case.number, ()):
         whole = whole_of(record.fields)
         if is_repetition(whole, fact.content) or is_said_alike(whole, fact.content):

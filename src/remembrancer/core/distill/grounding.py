@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
-from remembrancer.core.dates.numerals import english_number, han_number
+from remembrancer.core.dates.numerals import ENGLISH_WORD_NUMBER, english_number, han_number
 from remembrancer.core.search.likeness import compare, gist_of
 from remembrancer.core.text.fold import fold, fold_key, normalise
 from remembrancer.core.text.scripts import LETTER, UNSPACED, classes_of
 from remembrancer.core.text.segment import index_terms, query_terms
 from remembrancer.core.text.stems import stem
 from remembrancer.core.text.stopwords import ENGLISH
+from remembrancer.core.text.variants import simplified
 
 GROWN_CHARS_MIN: Final = 5
 """Characters from which a word counts as the shorter form of a name. Our choice: first names that
@@ -63,6 +64,18 @@ _FRAME_ZH: Final = re.compile(
 _SPEAKER_ZH: Final = re.compile("用户|用戶|使用者|本人|[我的了]")
 _NUMBER: Final = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _HAN_NUMERALS: Final = re.compile("[零〇一二两三四五六七八九十廿卅百]+")
+_COUNTED_HAN: Final = re.compile(
+    r"[零〇一二两三四五六七八九十廿卅百]+(?=[个只条张本杯次天年月日号岁点分秒周块元斤里米楼层室位口间辆台部件双顿瓶包份"
+    r"所页集期届级段折])|(?<=[周第])[二三四五六]|(?<=星期|礼拜)[二三四五六]"
+)
+"""Numerals that count something, or name a day of the week."""
+_COUNTED_EN: Final = re.compile(rf"\b{ENGLISH_WORD_NUMBER}\b")
+_VERY: Final = re.compile("十分(?!钟)|百分之")
+_TWO_OR_SO: Final = {
+    "twice": 2, "couple": 2, "pair": 2, "both": 2, "twin": 2, "double": 2, "dozen": 12,
+    "俩": 2, "双": 2, "仨": 3,
+}  # fmt: skip
+"""What a source may say for a number that a fact counts with."""
 _WORD_NUMBERS: Final = re.compile(r"[a-z]+(?:[- ][a-z]+)?")
 _NAME: Final = re.compile(
     r"(?<=[\w,;:)’'\"] )[A-Z][\w'’-]*\w|\b[A-Za-z]*[a-z][A-Z]\w*|\b[A-Z]{2,}\w*|\b[A-Za-z]+\d\w*"
@@ -97,8 +110,13 @@ class Nearness:
 
 
 def nearness(statement: str, source: str) -> Nearness:
-    """Return how near a statement is to what it is said to come from. *Promise:* never raises."""
-    wanted, known = _numbers(statement), _numbers(source) | _worded_numbers(source)
+    """Return how near a statement is to what it is said to come from.
+
+    *Shape:* both scripts of Chinese are one. *Promise:* never raises.
+    """
+    statement, source = simplified(statement), simplified(source)
+    wanted = _numbers(statement) | _counted(statement)
+    known = _numbers(source) | _worded_numbers(source)
     names, folded = _names(statement), fold(source)
     terms = set(index_terms(source).split())
     named = {name for name in names if not _is_in(name, folded, terms)}
@@ -154,8 +172,10 @@ def telling_words(text: str, *, limit: int = 8) -> list[str]:
 def is_said_alike(one: str, two: str, *, share_min: float = 0.9) -> bool:
     """Tell whether two statements say the same but for who says it of whom.
 
-    *Promise:* another number, date or negation, or another verb, makes them two.
+    *Promise:* another number, date or negation, or another verb, makes them two; another script of
+    Chinese does not.
     """
+    one, two = simplified(one), simplified(two)
     if compare(gist_of(one), gist_of(two)).differences:
         return False
     mine, theirs = _said(one), _said(two)
@@ -227,7 +247,19 @@ def _worded_numbers(text: str) -> set[str]:
         for match in _WORD_NUMBERS.finditer(plain)
         for word in (match.group(), *match.group().split())
     }
+    found |= {number for word, number in _TWO_OR_SO.items() if word in plain}
     return {str(number) for number in found if number is not None}
+
+
+def _counted(statement: str) -> set[str]:
+    """Return the numbers that a statement counts with in words: its source must have them.
+
+    *Shape:* but for one, which is an article as well.
+    """
+    plain = _VERY.sub(" ", fold(statement))
+    found = {han_number(match.group()) for match in _COUNTED_HAN.finditer(plain)}
+    found |= {english_number(match.group()) for match in _COUNTED_EN.finditer(plain)}
+    return {str(number) for number in found if number is not None and number > 1}
 
 
 def _names(text: str) -> set[str]:

@@ -23,6 +23,7 @@ from remembrancer.core.distill.grounding import (
 )
 from remembrancer.core.ledger.redaction import FORGOTTEN_TEXT, QUOTE_CHARS_MIN
 from remembrancer.core.text.fold import fold, fold_key
+from remembrancer.core.text.variants import other_forms, simplified
 from remembrancer.core.values import JSON
 
 STATEMENTS_MAX: Final = 45
@@ -35,6 +36,9 @@ WORDS_MAX: Final = 6
 
 FEW: Final = 12
 """Statements up to which each is looked for by `WORDS_MAX` words, beyond it by two. As above."""
+
+BOUND_MAX: Final = 90
+"""Words that are looked for: under the hundred values that a statement of D1 binds."""
 
 _SMALL: Final = str.maketrans({char: char.lower() for char in ascii_uppercase})
 _SENTENCE: Final = re.compile(r"(?<=[。！？!?…\n])|(?<=\.)(?=\s)")
@@ -77,10 +81,19 @@ class Forgotten:
     def words(self) -> list[list[str]]:
         """Return groups of words: a text that states it has at least half of one of them.
 
-        *Shape:* in small letters as the database makes them, Latin ones alone.
+        *Shape:* in small letters as the database makes them, Latin ones alone; each group in the
+        other script of Chinese as well, as far as a statement binds so many values.
         """
         limit = WORDS_MAX if len(self._statements) <= FEW else 2
-        return [_literal(one.text, limit) for one in self._statements]
+        groups = [_literal(one.text, limit) for one in self._statements]
+        room = BOUND_MAX - sum(map(len, groups))
+        for words in list(groups):
+            for write in (_likeliest, _farthest):
+                others = [write(word) for word in words]
+                if others not in groups and len(others) <= room:
+                    groups.append(others)
+                    room -= len(others)
+        return groups
 
     def states(self, text: str) -> bool:
         """Tell whether a text states what is forgotten."""
@@ -152,7 +165,7 @@ class Forgotten:
     def _is_stated(self, part: str) -> bool:
         if len(part.strip()) < QUOTE_CHARS_MIN:
             return False
-        key = fold_key(part)
+        key = fold_key(simplified(part))
         plain = _SPEAKER.sub("", fold(part))
         return any(
             any(_is_in(core, key) for core in one.cores) or is_said_alike(one.text, plain)
@@ -167,16 +180,29 @@ def _literal(text: str, limit: int) -> list[str]:
     return words[:limit] or [small]
 
 
+def _likeliest(word: str) -> str:
+    """Return a word in the script of Chinese that it is not in, or as it is."""
+    plain = simplified(word)
+    return plain if plain != word else next(iter(other_forms(word)), word)
+
+
+def _farthest(word: str) -> str:
+    """Return a word in traditional characters where each may be one: 隻 for 只, not 只 itself."""
+    plain = simplified(word)
+    forms = [form for form in other_forms(plain) if form != plain]
+    return max(forms, key=lambda form: sum(map(str.__ne__, form, plain)), default=word)
+
+
 def _statements(said: Sequence[str]) -> Iterator[_Statement]:
     seen: set[str] = set()
     wholes = [text.strip() for text in said]
     parts = [part.strip() for text in wholes for part in _SENTENCE.split(text)]
     for text in (*wholes, *(part for part in parts if len(telling_words(part)) > 1)):
-        key = fold_key(text)
+        key = fold_key(simplified(text))
         if key in seen or len(key) < QUOTE_CHARS_MIN:
             continue
         seen.add(key)
-        core = fold_key(_SPEAKER.sub("", fold(text)))
+        core = fold_key(_SPEAKER.sub("", fold(simplified(text))))
         # A single word is too little to tell whether it states the whole.
         is_telling = len(core) >= QUOTE_CHARS_MIN and (" " in core or not core.isascii())
         yield _Statement(text, (key, core) if is_telling else (key,))
