@@ -35,8 +35,8 @@ TOOL = ROOT / ".venv" / "pywrangler"
 """Where pywrangler is installed; what imports it needs this on its path."""
 RESOLVER = ROOT / ".venv" / "uv"
 """Where uv is installed, for whoever lets pywrangler resolve by itself."""
-SYNCED = (ROOT / "python_modules" / ".synced", ROOT / ".venv-workers" / ".synced")
-"""Where pywrangler notes which version of it has last installed packages."""
+SYNCED = (Path("python_modules") / ".synced", Path(".venv-workers") / ".synced")
+"""Where pywrangler notes, from a project's root, which version of it has installed packages."""
 MARK = "pyvenv.cfg"
 """The last file that is made in a folder; the platform's tool makes it, too."""
 TEST_LOCK = ROOT / "requirements-dev.lock"
@@ -120,12 +120,12 @@ def pin(requirements: str, path: Path) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def mark_synced() -> None:
+def mark_synced(project: Path) -> None:
     """Tells pywrangler that it has installed what the lock says, so that it only runs wrangler."""
-    [version] = [version for name, version in pins_of(part_of(TOOL_LOCK, {"workers-py"}))]
-    for token in SYNCED:
-        token.parent.mkdir(exist_ok=True)
-        token.write_text(version, encoding="utf-8")
+    [(_, version)] = pins_of(part_of(TOOL_LOCK, {"workers-py"}))
+    for mark in SYNCED:
+        (project / mark).parent.mkdir(exist_ok=True)
+        (project / mark).write_text(version, encoding="utf-8")
 
 
 def part_of(lock: Path, names: Set[str], *, is_without: bool = False) -> str:

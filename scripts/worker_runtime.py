@@ -29,8 +29,10 @@ from pyodide_bundle import make_bundle
 
 ROOT = Path(__file__).resolve().parent.parent
 """The repository."""
-FOLDER = Path(".wrangler") / "edge"
-"""What is run: the files of an upload, and their configuration."""
+SCRATCH = ROOT / ".wrangler"
+"""Where each run has a folder of its own, with a project as pywrangler wants it."""
+PROJECT = ("pyproject.toml", "wrangler.toml")
+"""What pywrangler reads of a project."""
 CACHE = ROOT / ".wrangler" / "pyodide"
 """Where the runtime finds a Pyodide that is made here."""
 PROGRAMS = ROOT / "node_modules" / ".bin"
@@ -41,7 +43,7 @@ WITHOUT_LOGIN = ("--local", "--var", "EMBEDDING_MODEL:off", "--var", "RATE_LIMIT
 """Without the first, Workers AI asks for a login before anything starts."""
 LAUNCHER = '#!/bin/sh\ncommand=$1\nshift\nexec "{runtime}" "$command" {options} "$@"\n'
 """What wrangler starts for the runtime: wrangler has no option for where Pyodides are kept."""
-START_S = 180
+START_S = 300
 """Seconds until the first answer; the runtime compiles Pyodide, and may first fetch it."""
 STOP_S = 10
 """Seconds that the processes may take to end."""
@@ -53,28 +55,35 @@ SHOWN_LINES = 40
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """A Worker that is served; `log` has what it and wrangler say."""
+    """A Worker that is served. *Shape:* `log` has what it and wrangler say, `project` its files."""
 
     url: str
     token: str
     log: Path
+    project: Path
 
 
 class NotStarted(Exception):
     """The runtime gave no answer; the text has its last lines."""
 
 
-def prepare(*, is_fetching: bool) -> str:
-    """Gathers what is uploaded; answers the path of the configuration. *Raises:* Stop."""
-    project = Deployment(ROOT, {}, is_dry=True)
-    project.read_project()
-    made = project.generate()
+def prepare(project: Path, *, is_fetching: bool) -> str:
+    """Gathers what is uploaded; answers the configuration's path from the root. *Raises:* Stop."""
+    deployment = Deployment(ROOT, {}, is_dry=True)
+    deployment.read_project()
+    made = deployment.generate()
+    below = project.relative_to(ROOT)
+    packages = make_folder(ROOT, below) / vendoring.MODULES.name
+    # A copy: pywrangler installs into it, or finds its mark in it.
+    packages.unlink()
+    shutil.copytree(vendoring.MODULES, packages)
+    for name in (*PROJECT, vendoring.PYLOCK.name):
+        shutil.copy(ROOT / name, project)
     if not is_fetching:
         made["compatibility_flags"] = [*made["compatibility_flags"], *FLAGS]
         make_bundle(CACHE)
-        vendoring.mark_synced()
-    make_folder(ROOT, FOLDER)
-    return write_configuration(ROOT, made, FOLDER)
+        vendoring.mark_synced(project)
+    return write_configuration(ROOT, made, below)
 
 
 def make_environment(scratch: Path, *, is_fetching: bool) -> dict[str, str]:
@@ -117,12 +126,13 @@ def serve(*, is_fetching: bool = False, port: int = 0) -> Iterator[Runtime]:
     on the platform; otherwise both are those of the locks. *Raises:* NotStarted, Stop,
     CalledProcessError.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    SCRATCH.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=SCRATCH, prefix="edge-") as folder:
         scratch = Path(folder)
-        state, log = str(scratch / "state"), scratch / "log"
-        configuration = prepare(is_fetching=is_fetching)
+        project, log = scratch / "project", scratch / "log"
+        configuration = prepare(project, is_fetching=is_fetching)
         environment = make_environment(scratch, is_fetching=is_fetching)
-        base = ("--config", configuration, "--persist-to", state)
+        base = ("--config", str(ROOT / configuration), "--persist-to", str(scratch / "state"))
         migrate = [str(PROGRAMS / "wrangler"), "d1", "migrations", "apply", "DB", "--local", *base]
         _run(migrate, environment)
         port = port or _free_port()
@@ -133,7 +143,7 @@ def serve(*, is_fetching: bool = False, port: int = 0) -> Iterator[Runtime]:
             # A group of its own: pywrangler, npx, wrangler and the runtime end together.
             process = subprocess.Popen(
                 command,
-                cwd=ROOT,
+                cwd=project,
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -141,14 +151,11 @@ def serve(*, is_fetching: bool = False, port: int = 0) -> Iterator[Runtime]:
                 start_new_session=True,
             )
         try:
-            runtime = Runtime(f"http://127.0.0.1:{port}", token, log)
+            runtime = Runtime(f"http://127.0.0.1:{port}", token, log, project)
             _wait(runtime, process)
             yield runtime
         finally:
             _stop(process)
-            if not is_fetching:
-                for mark in vendoring.SYNCED:
-                    mark.unlink(missing_ok=True)
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str]) -> None:
@@ -221,7 +228,7 @@ def main(arguments: Sequence[str]) -> int:
         vendoring.install_tool(is_resolving=chosen.fetch)
         with serve(is_fetching=chosen.fetch, port=int(os.environ.get("PORT", "0"))) as runtime:
             locked = sorted(vendoring.pins_of(vendoring.LOCK.read_text(encoding="utf-8")))
-            found = vendoring.vendored(vendoring.MODULES)
+            found = vendoring.vendored(runtime.project / vendoring.MODULES.name)
             if found != locked:
                 told = ", ".join(f"{name} {version}" for name, version in set(found) ^ set(locked))
                 print(f"scripts/edge: not as locked: {told}", file=sys.stderr)

@@ -90,11 +90,7 @@ def test_synced_packages_are_those_that_we_vendor(project: Path) -> None:
     assert (project / "python_modules" / vendoring.MARK).exists()
 
 
-def test_vendored_project_is_served_without_a_resolution(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    marks = tuple(project / mark.relative_to(ROOT) for mark in vendoring.SYNCED)
-    monkeypatch.setattr(vendoring, "SYNCED", marks)
-    vendoring.mark_synced()
+def test_vendored_project_is_served_without_a_resolution(project: Path) -> None:
+    vendoring.mark_synced(project)
     calls = _run(project, "dev", "--local", "--port", "8794")
     assert calls == ["--yes --silent wrangler --version", "--yes wrangler dev --local --port 8794"]

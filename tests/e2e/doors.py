@@ -78,14 +78,15 @@ class Tool:
 
 
 @dataclass(slots=True)
-class Doors:
-    """A store with its doors open. *Shape:* `keys` name → key; `names` placeholder → id."""
+class FarDoors:
+    """The doors of a server, wherever it is.
 
-    launcher: Launcher
+    *Shape:* `keys` name → key; `names` placeholder → id.
+    """
+
     server: Server
     keys: dict[str, str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
-    streams: subprocess.Popen[bytes] | None = None
 
     def filled(self, value: Any) -> Any:  # Any: JSON in, the same JSON with names out
         """A value with the world's ids in the place of their names."""
@@ -112,6 +113,38 @@ class Doors:
         if "jsonrpc" not in answer:
             assert response.status_code == CODES[code].http
         return code
+
+    def rest(self, request: Rest, key: str, namespace: str | None) -> str:
+        """What REST says, with the status that the reference gives it."""
+        text = request.text if request.text is not None else json.dumps(request.body)
+        has_body = request.text is not None or request.body is not None
+        response = httpx.request(
+            request.method,
+            self.server.url + request.url,
+            content=text.encode("utf-8") if has_body else None,
+            headers={
+                **self._headers(key, namespace),
+                **({"content-type": "application/json"} if has_body else {}),
+                **request.headers,
+            },
+            timeout=30,
+        )
+        code = _told(response.json())
+        assert response.is_success if code == OK else response.status_code == CODES[code].http
+        return code
+
+    def newest_event(self) -> Json:
+        """The last thing that was written into the owner's store."""
+        with self.server.client() as client:
+            return client.get("/v1/history?limit=1").raise_for_status().json()
+
+
+@dataclass(slots=True, kw_only=True)
+class Doors(FarDoors):
+    """A store of this machine with all its doors open."""
+
+    launcher: Launcher
+    streams: subprocess.Popen[bytes] | None = None
 
     def mcp_stdio(self, tool: Tool, key: str, namespace: str | None) -> str:
         """What MCP over the standard streams says; a key is used through a remote server's."""
@@ -143,25 +176,6 @@ class Doors:
         self.streams.stdin.flush()
         return self.streams.stdout.readline()
 
-    def rest(self, request: Rest, key: str, namespace: str | None) -> str:
-        """What REST says, with the status that the reference gives it."""
-        text = request.text if request.text is not None else json.dumps(request.body)
-        has_body = request.text is not None or request.body is not None
-        response = httpx.request(
-            request.method,
-            self.server.url + request.url,
-            content=text.encode("utf-8") if has_body else None,
-            headers={
-                **self._headers(key, namespace),
-                **({"content-type": "application/json"} if has_body else {}),
-                **request.headers,
-            },
-            timeout=30,
-        )
-        code = _told(response.json())
-        assert response.is_success if code == OK else response.status_code == CODES[code].http
-        return code
-
     def cli(self, arguments: Sequence[str], key: str, namespace: str | None) -> str:
         """What the command line says, with the exit code that the reference gives it."""
         where = [] if key == "owner" else ["--url", self.server.url, "--token", self.keys[key]]
@@ -191,11 +205,22 @@ class Doors:
 
 
 def open_doors(folder: Path) -> Doors:
-    """A small household's store: items, a relation, somebody else's item, keys of every kind."""
+    """A household: items, one deleted, one of another namespace, a relation, and keys."""
     launcher = Launcher(folder / "data")
     server = launcher.serve()
-    doors = Doors(launcher, server, {"owner": server.token, "unknown": "sk-nobody-has-this"})
-    with server.client() as client:
+    doors = Doors(server, launcher=launcher)
+    furnish(doors)
+    with closing(sqlite3.connect(launcher.data / "remembrancer.db", timeout=20)) as database:
+        # Years pass for one key; nobody waits for them.
+        database.execute("UPDATE keys SET expires_at = 1 WHERE name = 'expired'")
+        database.commit()
+    return doors
+
+
+def furnish(doors: FarDoors) -> None:
+    """Put into a store what the cases are about."""
+    doors.keys |= {"owner": doors.server.token, "unknown": "sk-nobody-has-this"}
+    with doors.server.client() as client:
         doors.names["milk"] = _make(client, {"title": "买牛奶", "tags": ["家务"]})
         doors.names["bread"] = _make(client, {"title": "Bake bread"}, key="used")
         doors.names["gone"] = _make(client, {"title": "旧的"})
@@ -214,11 +239,6 @@ def open_doors(folder: Path) -> Doors:
             wish = {"name": name, "scopes": scopes, "expires_at": "2099-01-01"}
             made = client.post("/v1/keys", json=wish).raise_for_status().json()
             doors.keys[name] = made["token"]
-    with closing(sqlite3.connect(launcher.data / "remembrancer.db", timeout=20)) as database:
-        # Years pass for one key; nobody waits for them.
-        database.execute("UPDATE keys SET expires_at = 1 WHERE name = 'expired'")
-        database.commit()
-    return doors
 
 
 def _make(client: httpx.Client, body: Json, key: str | None = None, **headers: str) -> str:
