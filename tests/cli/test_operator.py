@@ -107,3 +107,23 @@ def test_doctor_warns_of_what_needs_a_hand(
     shown = program("doctor").out
     assert "warning: " in shown
     assert word in shown
+
+
+@pytest.mark.parametrize("how", ["no database", "zeros inside"])
+def test_doctor_still_says_what_it_can_of_a_damaged_database(program: Program, how: str) -> None:
+    for number in range(40):
+        program("tasks", "add", f"任务 {number} " + "很长的标题" * 20)
+    database = program.data / "remembrancer.db"
+    raw = bytearray(database.read_bytes())
+    if how == "no database":
+        raw[:4_096] = b"x" * 4_096
+    else:
+        for offset in range(8_192, len(raw), 4_096):
+            raw[offset : offset + 2_048] = bytes(2_048)
+    database.write_bytes(raw)
+    ran = program("doctor")
+    assert ran.code == 7
+    assert str(database) in ran.err and "remembrancer restore" in ran.err
+    assert "database check" in ran.out and "remembrancer verify" not in ran.err
+    told = program("verify", "--json")
+    assert told.code == 7 and "remembrancer doctor" in told.error["hint"]

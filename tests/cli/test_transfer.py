@@ -173,7 +173,8 @@ def test_restore_into_an_empty_folder_needs_no_replacing(program: Program, tmp_p
     [
         pytest.param(None, 2, id="missing"),
         pytest.param(b"", 2, id="empty"),
-        pytest.param(b"not a database at all" * 100, 7, id="no-database"),
+        pytest.param(b"not a database at all" * 100, 2, id="no-database"),
+        pytest.param(b"SQLite format 3\0" + b"x" * 5_000, 7, id="damaged"),
     ],
 )
 def test_restore_of_what_is_no_backup_is_refused_and_leaves_the_store(
@@ -305,3 +306,38 @@ def test_remote_export_that_ends_early_leaves_no_file(
     ran = program.bare("export", str(tmp_path / "a.jsonl"), "--url", URL, "--token", KEY)
     assert ran.code == 7
     assert list(tmp_path.glob("*.jsonl*")) == []
+
+
+@pytest.mark.parametrize("how", ["no database", "zeros inside"])
+def test_restore_replaces_a_damaged_database_and_keeps_all_of_it(
+    program: Program, tmp_path: Path, how: str
+) -> None:
+    for number in range(20):
+        program("remember", f"第 {number} 件事 " + "很长的话" * 30)
+    copy = tmp_path / "copy.db"
+    assert program("backup", str(copy)).code == 0
+    database, texts = program.data / "remembrancer.db", program.data / "artifacts"
+    texts.mkdir(exist_ok=True)
+    (texts / "长文").write_text("长文")
+    raw = bytearray(database.read_bytes())
+    if how == "no database":
+        raw[:4_096] = b"x" * 4_096
+    else:
+        for offset in range(8_192, len(raw), 4_096):
+            raw[offset : offset + 4_096] = bytes(4_096)
+    database.write_bytes(raw)
+    refused = program("restore", str(copy), "--json")
+    assert (refused.code, "--replace" in refused.error["hint"]) == (5, True)
+    kept = Path(program("restore", str(copy), "--replace", "--json").json["kept"])
+    assert kept.read_bytes() == raw
+    assert (program.data / "artifacts.before-restore" / "长文").read_text() == "长文"
+    assert program("tasks", "list", "--json").code == 0
+    assert program("verify", "--json").json["ok"] is True
+
+
+def test_restore_of_an_export_says_what_reads_it(program: Program, tmp_path: Path) -> None:
+    program("remember", "一件事")
+    file = tmp_path / "memory.jsonl"
+    program("export", str(file))
+    refused = program("restore", str(file), "--replace", "--json")
+    assert refused.code == 2 and "import" in refused.error["hint"]

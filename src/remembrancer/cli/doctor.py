@@ -18,6 +18,7 @@ from remembrancer.cli.output import (
     text_of,
 )
 from remembrancer.cli.place import Place, placed
+from remembrancer.core.errors import CorruptData
 from remembrancer.core.product import VERSION
 from remembrancer.core.values import JSON
 
@@ -29,7 +30,22 @@ settings = group("Settings: list, set, reset.")
 
 def doctor(place: Place) -> None:
     """Show versions, sizes, counts, health and settings; secrets are never shown."""
-    report = finish(_remote(place) if place.url else _local(place))
+    try:
+        report = finish(_remote(place) if place.url else _local(place))
+    except CorruptData as damage:
+        if place.url is not None:
+            raise
+        report = _damaged(place)
+        _show(place, report)
+        raise CorruptData(
+            f"the database {words(part(report, 'store'), 'database')!r} is damaged",
+            hint="stop the server, then put a backup in its place: remembrancer restore FILE "
+            "--replace; the damaged file is kept beside",
+        ) from damage
+    _show(place, report)
+
+
+def _show(place: Place, report: Answer) -> None:
     if place.is_json:
         print_json(report)
         return
@@ -73,6 +89,13 @@ async def _local(place: Place) -> Answer:
             "settings": shown,
             "warnings": _warnings(facts),
         }
+
+
+def _damaged(place: Place) -> Answer:
+    from remembrancer.local.wire import environment, examine_damaged
+
+    facts = examine_damaged(place.data, environment())
+    return {"program": {"version": VERSION}, "store": facts, "warnings": []}
 
 
 def _told(vectors: Answer) -> Answer:

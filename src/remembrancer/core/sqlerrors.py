@@ -87,7 +87,7 @@ def classify(text: str) -> RemembrancerError:
     if _has(lower, _CORRUPT):
         return CorruptData(
             "the database file is damaged",
-            hint="stop the server and restore a backup; `remembrancer verify` names the place",
+            hint="stop the server and restore a backup; `remembrancer doctor` names the place",
         )
     if _has(lower, _TOO_MUCH):
         return InvalidInput(

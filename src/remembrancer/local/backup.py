@@ -34,6 +34,7 @@ KEPT_SUFFIX: Final = ".before-restore"
 """What the replaced database's name gets behind it."""
 
 _SIDE_FILES: Final = ("-wal", "-shm", "-journal")
+_HEADER: Final = b"SQLite format 3\0"
 
 Progress = Callable[[int, int], None]
 """Told how many pages were copied, and of how many."""
@@ -71,6 +72,9 @@ def restore(
     """
     if not source.is_file():
         raise InvalidInput(f"there is no file {str(source)!r}", field="file")
+    with source.open("rb") as file:
+        if file.read(len(_HEADER)) not in (_HEADER, b""):
+            raise _no_copy(source)
     folder.make()
     fresh = _beside(folder.database)
     with _translated(), _removed(fresh):
@@ -147,19 +151,66 @@ def _begin(raw: sqlite3.Connection) -> None:
 def _events(raw: sqlite3.Connection, path: Path) -> int:
     names = {row[0] for row in raw.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     if not {"events", "d1_migrations"} <= names:
-        raise InvalidInput(
-            f"{str(path)!r} is not a copy of a store",
-            hint="choose a file that 'remembrancer backup' wrote",
-            field="file",
-        )
+        raise _no_copy(path)
     return int(raw.execute("SELECT count(*) FROM events").fetchone()[0])
 
 
+def _no_copy(path: Path) -> InvalidInput:
+    return InvalidInput(
+        f"{str(path)!r} is not a copy of a store",
+        hint="choose a file that 'remembrancer backup' wrote; what export wrote, import reads",
+        field="file",
+    )
+
+
 def _set_aside(folder: DataFolder, *, replace: bool) -> Path | None:
-    """Move the database that is there out of the way, its texts in it; return where it is kept."""
+    """Move the database that is there out of the way, its texts in it; return where it is kept.
+
+    A damaged one takes its log and the folder of its texts along: they may help to save something.
+    """
     database = folder.database
     if not database.is_file():
         return None
+    try:
+        _make_whole(folder, replace=replace)
+        is_whole = True
+    except sqlite3.DatabaseError as error:
+        if not isinstance(translate(error), CorruptData):
+            raise
+        if not replace:
+            raise Conflict(
+                f"the store in {str(folder.path)!r} is damaged",
+                hint="--replace it; the damaged file stays beside",
+            ) from error
+        is_whole = False
+    kept = _free_name(database)
+    database.replace(kept)
+    if not is_whole:
+        for suffix in _SIDE_FILES:
+            beside = database.with_name(database.name + suffix)
+            if beside.exists():
+                beside.replace(kept.with_name(kept.name + suffix))
+        if folder.artifacts.exists():
+            folder.artifacts.replace(_free_name(folder.artifacts))
+    return kept
+
+
+def _free_name(path: Path) -> Path:
+    """Return a name beside that nothing has yet."""
+    kept = path.with_name(path.name + KEPT_SUFFIX)
+    number = 1
+    while kept.exists():
+        number += 1
+        kept = path.with_name(f"{path.name}{KEPT_SUFFIX}-{number}")
+    return kept
+
+
+def _make_whole(folder: DataFolder, *, replace: bool) -> None:
+    """Make one file of a database, its log and its texts.
+
+    *Raises:* Conflict when it is in use, or holds something that is not to be replaced.
+    """
+    database = folder.database
     with closing(_open(database)) as raw:
         # Leaving the write-ahead log needs the database for oneself, and makes it one file.
         try:
@@ -178,13 +229,6 @@ def _set_aside(folder: DataFolder, *, replace: bool) -> Path | None:
                 hint="name an empty folder with --data, or --replace it; the old file stays beside",
             )
         _gather(raw, folder.artifacts)
-    kept = database.with_name(database.name + KEPT_SUFFIX)
-    number = 1
-    while kept.exists():
-        number += 1
-        kept = database.with_name(f"{database.name}{KEPT_SUFFIX}-{number}")
-    database.replace(kept)
-    return kept
 
 
 def _in_use(database: Path) -> Conflict:

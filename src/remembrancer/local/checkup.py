@@ -8,12 +8,41 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import sys
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
+from typing import Final
 
 from remembrancer.core.values import JSON
-from remembrancer.local.folder import DataFolder
+from remembrancer.local.folder import DataFolder, find_folder
 from remembrancer.local.migrate import applied_migrations
 from remembrancer.local.sqlite import SqliteStore
+
+PLACES_SHOWN_MAX: Final = 3
+"""Damaged places that a checkup names. Our choice: one is enough to know."""
+
+
+def examine_damaged(data: str | None, environ: Mapping[str, str]) -> dict[str, JSON]:
+    """Return what can be said of a folder whose database does not answer; nothing is written.
+
+    *Shape:* `data` is the command line's folder; `database_check` in SQLite's own words. *Units:*
+    bytes.
+    """
+    folder = find_folder(data, environ)
+    try:
+        with closing(sqlite3.connect(f"{folder.database.as_uri()}?mode=ro", uri=True)) as raw:
+            found = raw.execute(f"PRAGMA quick_check({PLACES_SHOWN_MAX})").fetchall()
+            check = "; ".join(str(row[0]) for row in found)
+    except sqlite3.Error as error:
+        check = str(error)
+    return {
+        "database": str(folder.database),
+        "database_bytes": _size(folder.database, "", "-wal"),
+        "free_bytes": shutil.disk_usage(folder.path).free,
+        "database_check": check,
+        "sqlite_version": sqlite3.sqlite_version,
+        "python_version": sys.version.split()[0],
+    }
 
 
 async def examine(store: SqliteStore, folder: DataFolder) -> dict[str, JSON]:

@@ -22,6 +22,7 @@ from remembrancer.core.values import Caller
 from remembrancer.local import transfer as transfer
 from remembrancer.local.assets import LocalAssets
 from remembrancer.local.checkup import examine as examine
+from remembrancer.local.checkup import examine_damaged as examine_damaged
 from remembrancer.local.folder import DATA_VARIABLE, DataFolder, find_folder
 from remembrancer.local.folder import environment as environment
 from remembrancer.local.opening import open_stores
