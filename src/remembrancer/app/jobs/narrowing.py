@@ -50,6 +50,8 @@ PROBES: Final[dict[Language, str]] = {"zh": "我喜欢喝绿茶。", "en": "I li
 PROBE_TOKENS: Final = 400
 """Tokens that the answer to a probe may have. Our choice: one fact has a hundred."""
 
+_HINT: Final = "it answers others: the message is found and set aside after some tries"
+
 ModelFailure = UpstreamFailed | TimedOut | LimitExceeded
 """What a model that was asked can come back with instead of an answer."""
 
@@ -104,14 +106,14 @@ async def narrow(
         return None if size else refusal
     if size or isinstance(error, LimitExceeded):
         raise error
-    return ModelRefused(error.message, reason="failing", hint=error.hint)
+    return ModelRefused(error.message, reason="failing", hint=_HINT)
 
 
 async def _refusal(ctx: JobContext, batch: Batch, error: ModelFailure) -> ModelRefused | None:
     """Return the error as a refusal of this very batch; None when it is something else."""
     if isinstance(error, Rejected):
         await prove(ctx, batch, error)
-        return ModelRefused(error.message, reason="rejected", hint=error.hint)
+        return ModelRefused(error.message, reason="rejected", hint=_HINT)
     return error if isinstance(error, ModelRefused) else None
 
 
