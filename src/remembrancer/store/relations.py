@@ -48,7 +48,7 @@ def incoming_statement(namespace: Namespace, type_: str, target_id: str) -> Stat
     """Return the statement that reads all relations of one type that lead to an item."""
     return Statement(
         "SELECT source_id, type, target_id, confidence, reason, created_at FROM relations"
-        " WHERE namespace = ? AND target_id = ? AND type = ?",
+        " INDEXED BY relations_target WHERE namespace = ? AND target_id = ? AND type = ?",
         (namespace, target_id, type_),
     )
 
