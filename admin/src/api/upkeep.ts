@@ -58,6 +58,8 @@ export interface Decided {
   results: { id: string; status?: string; error?: { code: string; message: string } }[];
   decided: number;
   failed: number;
+  /** What another call is to name: on Cloudflare one takes a few. */
+  left: string[];
 }
 
 export interface Alike {

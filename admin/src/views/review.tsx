@@ -75,13 +75,25 @@ export default function Review(props: ViewProps) {
       });
       if (!isSure) return;
     }
-    const decisions = ids.map((id) => ({ id, action }));
     try {
-      const { data, cause } = await write<Decided>("POST", "/v1/candidates/decide", {
-        body: { decisions },
-      });
-      const refused = data.results.flatMap((one) => (one.error ? [one.error.message] : []));
-      if (data.decided > 0) settle(t.decided(data.decided, data.failed), cause);
+      const refused: string[] = [];
+      const causes: string[] = [];
+      const sum = { decided: 0, failed: 0 };
+      for (let left = ids; left.length > 0; ) {
+        const { data, cause } = await write<Decided>("POST", "/v1/candidates/decide", {
+          body: { decisions: left.map((id) => ({ id, action })) },
+        });
+        refused.push(...data.results.flatMap((one) => (one.error ? [one.error.message] : [])));
+        causes.push(cause);
+        sum.decided += data.decided;
+        sum.failed += data.failed;
+        left = data.left;
+      }
+      const told = t.decided(sum.decided, sum.failed);
+      const [cause, ...others] = causes;
+      // What several calls did no single undo takes back.
+      if (sum.decided > 0 && cause !== undefined && others.length === 0) settle(told, cause);
+      else if (sum.decided > 0) toast(told);
       // Of more than one call takes, the rest stays chosen for the next.
       setChosen(new Set([...chosen].filter((id) => !ids.includes(id))));
       if (refused.length > 0) toast(refused.join(" · "), null, true);

@@ -27,12 +27,12 @@ async def ingest_messages(
 ) -> Answer:
     """Store messages in their order; one that is sent again soon after is the same message.
 
-    *Shape:* `{"conversation_id", "message_ids", "stored", "repeated", "saved"}`, an id for each
-    message as sent, and for each statement that a new one of a user's asks to be remembered
-    `{"id", "content", "outcome"}`; without a `conversation_id` they belong to the namespace's
-    endless conversation.
+    *Shape:* `{"conversation_id", "message_ids", "stored", "repeated", "saved", "deferred"}`, an id
+    for each message as sent, and for each statement that a new one of a user's asks to be
+    remembered `{"id", "content", "outcome"}`, but for those that are left to extraction; without a
+    `conversation_id` they belong to the namespace's endless conversation.
     *Raises:* InvalidInput naming the message and its unknown role, LimitExceeded.
-    *Promise:* two round trips, and two for each statement to remember; all or none.
+    *Promise:* two round trips, and two more for statements to remember; all or none.
     """
     checked = check_messages(messages)
     conversation = f"{caller.namespace}:default"

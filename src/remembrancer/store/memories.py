@@ -5,6 +5,7 @@ Counters of use are no projection: seeing or recalling something again writes no
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from remembrancer.core.dates import format_iso
@@ -44,6 +45,21 @@ def seen_statement(namespace: Namespace, item_id: str, *, at_ms: int) -> Stateme
         " VALUES (?, ?, 0, 1, ?) ON CONFLICT (namespace, item_id)"
         " DO UPDATE SET seen_count = seen_count + 1, last_seen_at = excluded.last_seen_at",
         (namespace, item_id, at_ms),
+    )
+
+
+def seen_again_statement(namespace: Namespace, ids: Sequence[str], *, at_ms: int) -> Statement:
+    """Return the statement that counts that memories were said again: once for each time that an
+    id is given."""
+    marks = Marks(namespace)
+    moment = marks.add(at_ms)
+    rows = marks.rows([[id_, times] for id_, times in Counter(ids).items()])
+    return Statement(
+        "INSERT INTO item_use (namespace, item_id, recall_count, seen_count, last_seen_at)"
+        f" SELECT ?1, column1, 0, column2, {moment} FROM {rows} WHERE true"
+        " ON CONFLICT (namespace, item_id) DO UPDATE SET"
+        " seen_count = seen_count + excluded.seen_count, last_seen_at = excluded.last_seen_at",
+        marks.values,
     )
 
 

@@ -46,6 +46,10 @@ from remembrancer.store.ledger import StreamEdit
 DECISIONS_MAX: Final = 50
 """Decisions of one call. Our choice: a sitting; each is a batch of its own."""
 
+DECISIONS_A_REQUEST: Final = 2
+"""Decisions that are taken in one request where requests have a bound: with some twenty statements
+each they stay under SQL_BATCH_STATEMENTS_MAX. Source: measured."""
+
 
 class Decision(TypedDict, total=False):
     """What is said about a candidate, and what of it is changed before.
@@ -139,7 +143,8 @@ async def decide_candidates(
     """Decide several candidates, each on its own.
 
     *Shape:* `decisions` triples of id, action and edits; answers `{"results": [{"id", "status",
-    "outcome", "memory_id"} or {"id", "error": {"code", "message"}}], "decided", "failed"}`.
+    "outcome", "memory_id"} or {"id", "error": {"code", "message"}}], "decided", "failed", "left":
+    ids that another call is to name: a request on Cloudflare takes a few}`.
     *Raises:* InvalidInput, LimitExceeded for the list as a whole. *Promise:* what can be decided
     is, whatever becomes of the others.
     """
@@ -162,7 +167,8 @@ async def _decide_each(
 ) -> Answer:
     results: list[JSON] = []
     failed = 0
-    for candidate_id, action, decision in decisions:
+    taken = len(decisions) if app.request_pieces is None else DECISIONS_A_REQUEST
+    for candidate_id, action, decision in decisions[:taken]:
         # An idempotency key is the whole call's; each decision is refused the second time anyway.
         alone = replace(caller, idempotency=None)
         try:
@@ -182,7 +188,12 @@ async def _decide_each(
                 "memory_id": shown["memory_id"],
             }
         )
-    return {"results": results, "decided": len(results) - failed, "failed": failed}
+    return {
+        "results": results,
+        "decided": len(results) - failed,
+        "failed": failed,
+        "left": [candidate_id for candidate_id, _, _ in decisions[taken:]],
+    }
 
 
 async def _effects(

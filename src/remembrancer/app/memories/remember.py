@@ -11,14 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Final, cast
 
 from remembrancer.app.commit import Answer, Plan, write
-from remembrancer.app.items.inputs import ItemInput
-from remembrancer.app.memories.save import NewMemory, plan_memory
+from remembrancer.app.memories.save import NewMemory, plan_memories
 from remembrancer.app.state import App
-from remembrancer.core.errors import InvalidInput, LimitExceeded
 from remembrancer.core.memories.remember import wishes_in
 from remembrancer.core.text.fold import fold_key
 from remembrancer.core.values import JSON, Caller
 from remembrancer.ports.sql import Statement
+from remembrancer.store import memories as store
 from remembrancer.store.ledger import StreamEdit
 
 SOURCE: Final = "remember_now"
@@ -46,29 +45,39 @@ def wishes_of(messages: Sequence[tuple[str, str]]) -> list[Wish]:
     return list(found.values())
 
 
+WISHES_AT_ONCE: Final = 20
+"""Statements that one command saves: each is looked for in the index by a statement of its own,
+and a request may send SQL_BATCH_STATEMENTS_MAX. Our choice: two full messages'."""
+
+
 async def plan_wishes(app: App, caller: Caller, wishes: Sequence[Wish]) -> Plan:
     """Decide on wishes, for a caller that writes more in the same batch.
 
-    *Shape:* answers `{"saved": [{"id", "content", "outcome": "created" | "seen"}]}`.
-    *Promise:* at most two round trips a wish; one in a wrong form is left.
+    *Shape:* answers `{"saved": [{"id", "content", "outcome": "created" | "seen"}], "deferred"}`:
+    how many are over `WISHES_AT_ONCE`, and are left to extraction, which reads the messages.
+    *Promise:* at most two round trips; one in a wrong form is left.
     """
     person = replace(caller, actor="user")
+    now_ms = app.runtime.now_ms()
+    news = [
+        NewMemory(wish.text, {"source": SOURCE, "source_message_ids": [wish.message_id]}, TYPE)
+        for wish in wishes[:WISHES_AT_ONCE]
+    ]
     saved: list[JSON] = []
+    again: list[str] = []
     edits: list[StreamEdit] = []
     extra: list[Statement] = []
-    for wish in wishes:
-        given: ItemInput = {"source": SOURCE, "source_message_ids": [wish.message_id]}
-        try:
-            plan = await plan_memory(app, person, NewMemory(wish.text, given, TYPE))
-        except (InvalidInput, LimitExceeded):  # nothing is left of it once it is cleaned
-            continue
+    for plan in await plan_memories(app, person, news) if news else []:
         memory = cast("dict[str, JSON]", plan.answer["memory"])
-        saved.append(
-            {"id": memory["id"], "content": memory["content"], "outcome": plan.answer["outcome"]}
-        )
+        outcome = plan.answer["outcome"]
+        saved.append({"id": memory["id"], "content": memory["content"], "outcome": outcome})
+        again += [str(memory["id"])] if outcome == "seen" else []
         edits += plan.edits
         extra += plan.extra
-    return Plan({"saved": saved}, app.runtime.now_ms(), edits, extra)
+    if again:
+        extra.append(store.seen_again_statement(caller.namespace, again, at_ms=now_ms))
+    answer: Answer = {"saved": saved, "deferred": max(0, len(wishes) - WISHES_AT_ONCE)}
+    return Plan(answer, now_ms, edits, extra)
 
 
 async def remember_now(app: App, caller: Caller, *, text: str, message_id: str) -> Answer:

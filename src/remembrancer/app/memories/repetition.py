@@ -6,6 +6,7 @@ The index brings what shares the statement's rarest words; whether it is the sam
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from remembrancer.app.state import App
@@ -30,9 +31,10 @@ def _terms(text: str) -> list[Term]:
     return list(query_terms(text, limit=QUERY_TERMS_MAX))
 
 
-def terms_statement(namespace: Namespace, text: str) -> Statement:
-    """Return the statement that `find_repetition` needs the outcome of."""
-    return search.frequencies_statement(namespace, [term.text for term in _terms(text)])
+def terms_statement(namespace: Namespace, *texts: str) -> Statement:
+    """Return the statement that finding the repetitions of these texts needs the outcome of."""
+    terms = {term.text: None for text in texts for term in _terms(text)}
+    return search.frequencies_statement(namespace, list(terms))
 
 
 async def find_repetition(
@@ -44,15 +46,34 @@ async def find_repetition(
     its type is, other words for it only within the same type. *Promise:* one round trip, none
     when no item has any of the words.
     """
-    terms = _terms(text)
-    chosen = chosen_terms(terms, search.frequencies(frequencies.rows))
-    if not chosen:
-        return None
+    [found] = await find_repetitions(app, caller, [text], frequencies, type_=type_)
+    return found
+
+
+async def find_repetitions(
+    app: App, caller: Caller, texts: Sequence[str], frequencies: Outcome, *, type_: str
+) -> list[tuple[ItemRecord, References] | None]:
+    """Return for each text what `find_repetition` would. *Promise:* one round trip for all."""
     query = ItemQuery(kinds=("memory",), states=("active",), current_only=True)
     asked = Asked(caller.namespace, query, app.runtime.now_ms())
-    foreign = search.foreign_rows(frequencies.rows, chosen)
-    statement = search.matches_statement(asked, chosen, [], limit=_POOL, foreign=foreign)
-    [outcome] = await app.sql.read([statement])
+    statements: list[Statement] = []
+    places: dict[int, int] = {}
+    known = search.frequencies(frequencies.rows)
+    for number, text in enumerate(texts):
+        if chosen := chosen_terms(_terms(text), known):
+            places[number] = len(statements)
+            foreign = search.foreign_rows(frequencies.rows, chosen)
+            statements.append(
+                search.matches_statement(asked, chosen, [], limit=_POOL, foreign=foreign)
+            )
+    outcomes = await app.sql.read(statements) if statements else []
+    return [
+        _repeated(outcomes[places[number]], text, type_) if number in places else None
+        for number, text in enumerate(texts)
+    ]
+
+
+def _repeated(outcome: Outcome, text: str, type_: str) -> tuple[ItemRecord, References] | None:
     matches, references = search.matches_of(outcome.rows)
     folded, repeated = fold_key(text), repetition_key(text)
     wholes = [(match.record, whole_of(match.record.fields)) for match in matches]

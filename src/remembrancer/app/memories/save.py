@@ -6,15 +6,20 @@ whose place it takes stays as history. Changes of a memory that is there are `ch
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
 from remembrancer.app.commit import Answer, Plan, write_in_turn
 from remembrancer.app.items.inputs import ItemInput
 from remembrancer.app.items.resolve import Surroundings, look_around, resolve
-from remembrancer.app.memories.repetition import find_repetition, terms_statement
+from remembrancer.app.memories.repetition import (
+    find_repetition,
+    find_repetitions,
+    terms_statement,
+)
 from remembrancer.app.state import App
-from remembrancer.core.errors import Conflict
+from remembrancer.core.errors import Conflict, InvalidInput, LimitExceeded
 from remembrancer.core.ids import RELATIONS, item_stream
 from remembrancer.core.items import decide as items
 from remembrancer.core.items.derive import text_hash
@@ -270,13 +275,37 @@ async def _decide_unkeyed(saving: Saving) -> Plan:
     return saving.made(around)
 
 
-async def plan_memory(app: App, caller: Caller, new: NewMemory) -> Plan:
-    """Decide on a statement without a key, for a caller that writes more in the same batch.
+async def plan_memories(app: App, person: Caller, news: Sequence[NewMemory]) -> list[Plan]:
+    """Decide on a person's statements without keys, for a caller that writes more in its batch.
 
-    *Shape:* the plan's answer is that of `save_memory`; no key in `given`. *Promise:* at most two
-    round trips; touches no stream that another statement's plan may touch.
+    *Shape:* each plan's answer is that of `save_memory`, and its repetition is not counted yet; no
+    key, project or topic in `given`, and one type for all; what nothing is left of once it is
+    cleaned is left out. *Promise:* at most two round trips for all, a statement for each and two;
+    the plans touch no stream that another statement's plan may touch.
     """
-    return await _decide_unkeyed(saving_of(app, caller, new))
+    savings: list[Saving] = []
+    for new in news:
+        try:
+            savings.append(saving_of(app, person, new))
+        except (InvalidInput, LimitExceeded):
+            continue
+    if not savings:
+        return []
+    texts = [one.text for one in savings]
+    terms = terms_statement(person.namespace, *texts)
+    around = await look_around(app, person.namespace, [], {}, more=[terms])
+    [frequencies] = around.more
+    again = await find_repetitions(app, person, texts, frequencies, type_=savings[0].type)
+    result: list[Plan] = []
+    for saving, found in zip(savings, again, strict=True):
+        if found is not None:
+            result.append(replace(saving.seen(*found, around.at.now_ms), extra=()))
+            continue
+        try:
+            result.append(saving.made(around))
+        except (InvalidInput, LimitExceeded):
+            continue
+    return result
 
 
 async def supersede_memory(

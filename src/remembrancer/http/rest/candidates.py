@@ -136,11 +136,15 @@ class MergePreview(Shape):
 
 
 class DecidedCandidates(Shape):
-    """What became of each decision, in their order; a refused one has an `error`."""
+    """What became of each decision, in their order; a refused one has an `error`.
+
+    What is `left` another call is to name: on Cloudflare a request takes a few.
+    """
 
     results: list[dict[str, Any]]
     decided: int
     failed: int
+    left: list[str]
 
 
 def _data(answer: dict[str, Any], name: str) -> Answer:

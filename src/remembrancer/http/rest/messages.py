@@ -53,13 +53,18 @@ class Saved(Shape):
 
 
 class IngestAnswer(Shape):
-    """An id for each message as sent; `repeated` ones were stored before."""
+    """An id for each message as sent; `repeated` ones were stored before.
+
+    `deferred` statements ask to be remembered beyond what one call saves at once: extraction reads
+    them.
+    """
 
     conversation_id: str
     message_ids: list[str]
     stored: int
     repeated: int
     saved: list[Saved]
+    deferred: int
 
 
 async def _ingest(call: Call[None, IngestBody]) -> Answer:

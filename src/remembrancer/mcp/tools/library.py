@@ -173,6 +173,7 @@ TOOLS: Final[tuple[Tool[App, Any], ...]] = (
                         {"id": results.TEXT, "content": results.TEXT, "outcome": results.TEXT}
                     )
                 ),
+                "deferred": results.NUMBER,
             }
         ),
         scope="memory:write",
