@@ -106,6 +106,29 @@ def test_long_text_is_shown_and_edited_whole(panel: Panel) -> None:
     expect(panel.page.locator(".said")).to_have_text(text + "还有一句。")
 
 
+def test_escape_asks_before_what_was_written_is_gone(panel: Panel) -> None:
+    memory = keep(panel, "门铃坏了。")
+    panel.go(f"#/memories/{memory['id']}")
+    panel.button("编辑").click()
+    panel.page.keyboard.press("Escape")
+    expect(panel.dialog).to_have_count(0)
+    panel.button("编辑").click()
+    panel.field("内容").fill("门铃坏了，星期六有人来修。")
+    editor = panel.page.locator("dialog[open]", has=panel.page.locator("textarea"))
+    question = panel.page.locator("dialog[open]", has_text="放弃写下的内容？")
+    panel.page.keyboard.press("Escape")
+    expect(question).to_be_visible()
+    for _ in range(2):
+        panel.page.keyboard.press("Escape")
+        expect(question).to_have_count(0)
+        expect(editor.locator("textarea")).to_have_value("门铃坏了，星期六有人来修。")
+        panel.page.keyboard.press("Escape")
+        expect(question).to_be_visible()
+    question.get_by_role("button", name="放弃", exact=True).click()
+    expect(panel.page.locator("dialog[open]")).to_have_count(0)
+    assert show(panel, memory)["content"] == "门铃坏了。"
+
+
 def test_two_edits_at_once_show_both_sides(panel: Panel) -> None:
     memory = keep(panel, "周会在星期二。", importance=0.4)
     panel.expected = {409}

@@ -35,6 +35,14 @@ export function toast(text: string, action: Message["action"] = null, isError = 
   showMessage?.({ text, action, isError });
 }
 
+/** Whether a field is one in which somebody writes, not one that only looks for something. */
+function isWriting(field: EventTarget | null): boolean {
+  return (
+    field instanceof HTMLTextAreaElement ||
+    (field instanceof HTMLInputElement && field.type === "text")
+  );
+}
+
 /** A dialog; one without `onClose` is left by what is in it alone, and not by Escape. */
 export function Dialog(props: {
   title: string;
@@ -43,7 +51,21 @@ export function Dialog(props: {
   isWide?: boolean;
 }) {
   const ref = useRef<HTMLDialogElement>(null);
+  const isWritten = useRef(false);
+  const isAsking = useRef(false);
   const t = useWords(common);
+  // Escape also ends a choice of characters: what was written must not be gone by it.
+  const leave = async () => {
+    if (isAsking.current) return;
+    if (isWritten.current) {
+      isAsking.current = true;
+      const { leaveTitle: title, leaveBody: body, leave: action } = t;
+      const isSure = await confirm({ title, body, action, isDangerous: true });
+      isAsking.current = false;
+      if (!isSure) return;
+    }
+    props.onClose?.();
+  };
   useEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
@@ -61,15 +83,22 @@ export function Dialog(props: {
       aria-label={props.title}
       onCancel={(event) => {
         event.preventDefault();
-        props.onClose?.();
+        void leave();
       }}
-      // A browser lets nobody refuse a second Escape: what it closed is opened again.
-      onClose={() => !props.onClose && ref.current?.isConnected && ref.current.showModal()}
+      onClose={() => {
+        if (!ref.current?.isConnected) return;
+        // A browser lets nobody refuse a second Escape: what it closed is opened again.
+        if (!props.onClose || isWritten.current) ref.current.showModal();
+        else props.onClose();
+      }}
+      onInput={(event) => {
+        isWritten.current ||= isWriting(event.target);
+      }}
     >
       <header class="dialog-head">
         <h2>{props.title}</h2>
         {props.onClose && (
-          <button type="button" class="quiet" aria-label={t.close} onClick={props.onClose}>
+          <button type="button" class="quiet" aria-label={t.close} onClick={leave}>
             ✕
           </button>
         )}
