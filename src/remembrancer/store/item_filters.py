@@ -113,10 +113,10 @@ def owners_sql(asked: Asked, area: str, names: Sequence[str], marks: Marks) -> s
     *Shape:* by slug, else by the name of now: a slug stays what it was, a name is what people say.
     """
     slugs = dict.fromkeys(slug for name in names for slug in owner_slugs(name))
-    table = f"{area}_versions" if asked.is_past else f"{area}s"
+    table = f"{area}_versions AS o" if asked.is_past else f"{area}s AS o INDEXED BY {area}s_slug"
     valid = f" AND {valid_sql('o')}" if asked.is_past else ""
     by_slug = (
-        f"SELECT o.id, o.slug, o.name FROM {table} AS o WHERE o.namespace = ?1"
+        f"SELECT o.id, o.slug, o.name FROM {table} WHERE o.namespace = ?1"
         f" AND o.state = 'active' AND o.slug IN {marks.many(list(slugs))}{valid}"
     )
     return f"{by_slug} UNION ALL {called_sql(marks, f'{area}s', names, 'o.id, o.slug, o.name')}"

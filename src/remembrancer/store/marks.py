@@ -65,7 +65,19 @@ class Marks:
             [f"{name} = {self.add(value)}" for name, value in zip(columns, row, strict=True)]
             for row in rows
         )
-        return " OR ".join(f"(namespace = ?1 AND {' AND '.join(term)})" for term in terms)
+        return " OR ".join(
+            f"(namespace = {mine} AND {' AND '.join(term)})"
+            for mine, term in zip(self.namespaces(len(rows)), terms, strict=True)
+        )
+
+    def namespaces(self, count: int) -> list[str]:
+        """Return the mark of the namespace for each of the terms that an OR joins.
+
+        *Promise:* each term is looked up by its whole key: what two terms have in common SQLite
+        would take out of them, and then read all of the namespace, so the second has a mark of
+        its own.
+        """
+        return ["?1", self.add(self._values[0])] if count == 2 else ["?1"] * count
 
     @property
     def values(self) -> tuple[SqlValue, ...]:

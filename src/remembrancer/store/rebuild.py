@@ -1,9 +1,9 @@
 """Rebuilding: shadow tables, the replay's cursor, and the swap.
 
-Shadows carry no secondary index. The swap is one batch that fails when the ledger has moved on: it
-takes out of each table what its shadow does not have, and puts in what the shadow has more, so
-that rows and indexes that were right stay as they are. The schema is read from the database
-itself, so no table is described twice.
+Shadows carry no secondary index but that of the items' ids. The swap is one batch that fails when
+the ledger has moved on: it takes out of each table what its shadow does not have, and puts in what
+the shadow has more, so that rows and indexes that were right stay as they are. The schema is read
+from the database itself, so no table is described twice.
 """
 
 from __future__ import annotations
@@ -141,6 +141,10 @@ async def make_shadows(sql: SqlStore, cursor: Cursor) -> None:
         text, count = re.subn(pattern, rf"\1{SHADOW}{table}", definitions[table], count=1)
         assert count == 1, definitions[table]
         statements.append(Statement(text))
+    # Found by it for each event that edits one; the other shadows have their ids for keys.
+    statements.append(
+        Statement(f"CREATE UNIQUE INDEX {SHADOW}items_id ON {SHADOW}items (namespace, id)")
+    )
     await sql.write(statements)
 
 

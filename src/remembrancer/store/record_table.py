@@ -163,10 +163,11 @@ class RecordTable:
     def _close_twins(self, namespace: Namespace, edited: list[Placed], shadow: str) -> Statement:
         marks = Marks(namespace)
         if len(edited) <= ALONE_MAX:
+            ids = [marks.add(placed.id) for placed in edited]
             terms = (
-                f"(t.namespace = ?1 AND t.id = {mark} AND t.from_position = (SELECT i.position"
+                f"(t.namespace = {mine} AND t.id = {mark} AND t.from_position = (SELECT i.position"
                 f" FROM {shadow}{self.name} AS i WHERE i.namespace = ?1 AND i.id = {mark}))"
-                for mark in (marks.add(placed.id) for placed in edited)
+                for mine, mark in zip(marks.namespaces(len(ids)), ids, strict=True)
             )
             present = " OR ".join(terms)
         else:
