@@ -70,8 +70,11 @@ async def dispatch(door: Door, exchange: Exchange) -> Response:
         raise NotFound("this server has no such path", hint="see / for what it serves")
     if request.method == "OPTIONS":
         return _options(found, exchange.headers)
-    pairs = parsing.split_query(scope["query_string"])
     route = found.by_method.get("GET" if request.method == "HEAD" else request.method)
+    query = (
+        b"" if route is not None and parsing.reads_nothing(route.query) else scope["query_string"]
+    )
+    pairs = parsing.split_query(query)
     visitor = await _visitor(exchange, found, route, pairs)
     if route is None:
         raise DoorError(

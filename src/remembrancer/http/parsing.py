@@ -91,9 +91,13 @@ def split_query(query: bytes) -> list[tuple[str, str]]:
         ) from error
 
 
+def reads_nothing(model: type[BaseModel] | None) -> bool:
+    """Tell whether a query's model takes any query string, for it reads none of it."""
+    return model is not None and not model.model_fields and model.model_config["extra"] == "ignore"
+
+
 def parse_query(model: type[M] | None, pairs: Sequence[tuple[str, str]]) -> M | None:
-    """Return the query's model; a route without one takes no parameters, and one whose model
-    ignores what it does not know ignores it.
+    """Return the query's model; a route without one takes no parameters.
 
     *Raises:* InvalidInput.
     """
@@ -105,8 +109,6 @@ def parse_query(model: type[M] | None, pairs: Sequence[tuple[str, str]]) -> M | 
                 field=pairs[0][0][:VALUE_CHARS_SHOWN],
             )
         return None
-    if model.model_config.get("extra") == "ignore":
-        pairs = [pair for pair in pairs if pair[0] in model.model_fields]
     lists = _list_fields(model)
     values: dict[str, str | list[str]] = {}
     for name, text in pairs:

@@ -51,6 +51,8 @@ async def test_page_is_served_without_a_key_and_never_from_a_stale_cache(
         "flag",
         "=",
         "lang=zh&lang=en",
+        "q=%D6%D0%B9%FA",
+        "&".join(f"p{number}=1" for number in range(300)),
     ],
 )
 async def test_link_with_parameters_opens_the_panel(panel: Served, path: str, query: str) -> None:
