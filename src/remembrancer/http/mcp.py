@@ -108,7 +108,8 @@ async def answer_post(
         refused = jsonrpc.failure(request_id, jsonrpc.INVALID_PARAMS, error.message)
         return _json(refused, 400)
     if isinstance(message, Batch):
-        return await _answer_batch(server, message, call)
+        answers = await server.handle_batch(message, call)
+        return _json_text(jsonrpc.encode(answers), 200) if answers else Response(status_code=202)
     if "text/event-stream" not in headers.get("accept", ""):
         answer = await server.handle(message, call)
         return _json(answer, _status(message, answer))
@@ -166,18 +167,6 @@ class _Turn:
         # Only the current revision says that a closed stream cancels the request.
         if self._request.is_modern:
             task.cancel()
-
-
-async def _answer_batch(server: McpServer[AppT], batch: Batch, call: Call[AppT]) -> Response:
-    answers: list[Message] = []
-    for message in batch.messages:
-        if isinstance(message, Request):
-            answers.append(await server.handle(message, call))
-        elif isinstance(message, Rejection):
-            answers.append(message.answer())
-    if not answers:
-        return Response(status_code=202)
-    return _json_text("[" + ",".join(map(jsonrpc.encode, answers)) + "]", 200)
 
 
 def _routing(headers: Headers) -> dict[str, str]:

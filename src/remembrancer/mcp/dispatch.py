@@ -30,7 +30,7 @@ from remembrancer.mcp.call import (
     idempotency_of,
     prompt_arguments,
 )
-from remembrancer.mcp.classify import LEGACY, MODERN, Request
+from remembrancer.mcp.classify import LEGACY, MODERN, Batch, Rejection, Request
 from remembrancer.mcp.exchange import CAPABILITY_OF, Exchange, InputRequired, seal, unseal
 from remembrancer.mcp.headers import argument_mismatch
 from remembrancer.mcp.jsonrpc import Failure, Message
@@ -114,6 +114,16 @@ class McpServer(Generic[AppT]):
         if isinstance(outcome, Failure):
             return jsonrpc.failure(request.id, outcome.code, outcome.message, outcome.data)
         return jsonrpc.success(request.id, self._stamped(outcome, request))
+
+    async def handle_batch(self, batch: Batch, call: Call[AppT]) -> list[Message]:
+        """Return the answers to a batch's requests, one after the other; none to anything else."""
+        answers: list[Message] = []
+        for message in batch.messages:
+            if isinstance(message, Request):
+                answers.append(await self.handle(message, call))
+            elif isinstance(message, Rejection):
+                answers.append(message.answer())
+        return answers
 
     def _stamped(self, result: Message, request: Request) -> Message:
         if not request.is_modern:

@@ -71,8 +71,8 @@ def decode(raw: bytes | str) -> JSON:
     return value
 
 
-def encode(message: Message) -> str:
-    """Return the message as one line of compact JSON."""
+def encode(message: Message | list[Message]) -> str:
+    """Return a message, or the answers to a batch, as one line of compact JSON."""
     return json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 

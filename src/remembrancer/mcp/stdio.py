@@ -8,7 +8,7 @@ but answers is ever written.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Generic
 
@@ -17,8 +17,16 @@ from remembrancer.core.limits import BODY_BYTES_MAX
 from remembrancer.core.values import JSON
 from remembrancer.mcp import jsonrpc
 from remembrancer.mcp.call import Call
-from remembrancer.mcp.classify import Batch, Notification, Rejection, Request, classify
+from remembrancer.mcp.classify import (
+    BATCH_VERSION,
+    Batch,
+    Notification,
+    Rejection,
+    Request,
+    classify,
+)
 from remembrancer.mcp.dispatch import McpServer
+from remembrancer.mcp.headers import VERSION_HEADER
 from remembrancer.mcp.jsonrpc import Message
 from remembrancer.mcp.registry import AppT
 
@@ -55,6 +63,7 @@ class _Connection(Generic[AppT]):
         self._server = server
         self._new_call = new_call
         self._client: str | None = None
+        self._batching: Mapping[str, str] | None = None
         self._running: dict[JSON, asyncio.Task[None]] = {}
         self._turn = asyncio.Lock()
 
@@ -63,26 +72,39 @@ class _Connection(Generic[AppT]):
             await self._send(_too_large(len(line)))
             return
         try:
-            message = classify(jsonrpc.decode(line), None)
+            decoded = jsonrpc.decode(line)
         except InvalidInput as error:
             await self._send(jsonrpc.failure(None, jsonrpc.PARSE_ERROR, error.message))
             return
+        message = classify(decoded, self._batching if isinstance(decoded, list) else None)
         if isinstance(message, Rejection):
             await self._send(message.answer())
         elif isinstance(message, Request):
             if message.method == "initialize":
                 self._client = message.client_name
+                # Batches are of one revision, and there is no header to name it.
+                is_of_batches = message.params.get("protocolVersion") == BATCH_VERSION
+                self._batching = {VERSION_HEADER: BATCH_VERSION} if is_of_batches else None
             task = tasks.create_task(self._answer(message))
             self._running[message.id] = task
             task.add_done_callback(lambda done: self._forget(message.id, done))
         elif isinstance(message, Notification):
             self._heed(message)
-        else:
-            assert not isinstance(message, Batch), "without headers there are no batches"
+        elif isinstance(message, Batch):
+            for each in message.messages:
+                if isinstance(each, Notification):
+                    self._heed(each)
+            tasks.create_task(self._answer_batch(message))
 
     async def _answer(self, request: Request) -> None:
         call = replace(self._new_call(), emit=self._send, client=self._client)
         await self._send(await self._server.handle(request, call))
+
+    async def _answer_batch(self, batch: Batch) -> None:
+        call = replace(self._new_call(), emit=self._send, client=self._client)
+        answers = await self._server.handle_batch(batch, call)
+        if answers:
+            await self._send(answers)
 
     def _heed(self, notification: Notification) -> None:
         if notification.method != "notifications/cancelled":
@@ -97,7 +119,7 @@ class _Connection(Generic[AppT]):
         if self._running.get(request_id) is done:
             del self._running[request_id]
 
-    async def _send(self, message: Message) -> None:
+    async def _send(self, message: Message | list[Message]) -> None:
         async with self._turn:
             await self._write(jsonrpc.encode(message).encode("utf-8") + b"\n")
 

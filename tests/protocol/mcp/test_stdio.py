@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from tests.protocol.mcp.sample import SampleApp, body, call_by, envelope, sample_server
@@ -87,6 +88,19 @@ async def test_bad_line_is_answered_and_the_loop_goes_on(line: bytes, code: int)
     assert isinstance(refused["error"], dict)
     assert (refused["id"], refused["error"]["code"]) == (None, code)
     assert answered == {"jsonrpc": "2.0", "id": 2, "result": {}}
+
+
+async def test_batch_of_a_client_that_speaks_its_revision_is_answered_as_one() -> None:
+    pipe = _Pipe()
+    batch = [body("ping", id_=2), {"jsonrpc": "2.0", "method": "notifications/initialized"}, 7]
+    silent = [{"jsonrpc": "2.0", "method": "notifications/没有"}]
+    pipe.say(body("initialize", {"protocolVersion": "2025-03-26"}, id_=1))
+    for each in (batch, silent):
+        pipe.say_raw(json.dumps(each).encode() + b"\n")
+    said: list[Any] = [*await pipe.talk()]  # Any: a message, or a list of them
+    first, answers = said
+    assert first["id"] == 1
+    assert [answer["id"] for answer in answers] == [2, None]
 
 
 async def test_last_line_without_its_end_is_served() -> None:
