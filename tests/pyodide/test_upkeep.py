@@ -73,7 +73,7 @@ async def imported(edge: Edge, lines: list[bytes]) -> Answer:
 
 
 def few(edge: Edge) -> bool:
-    """Whether every request since the last time has sent few enough statements, and some has any."""
+    """Whether every request since the last time has sent few statements, and some has any."""
     return 0 < edge.statements() <= SQL_BATCH_STATEMENTS_MAX
 
 
