@@ -81,13 +81,13 @@ class Side(NamedTuple):
         """The candidate as fusing takes it."""
         match = self.match
         texts = match.texts
-        key = texts["fact_key"]
+        key, source = texts["fact_key"], texts["source"]
         fact_key = None if key is None else str(key)
         return Candidate(
-            match.id,
+            str(texts["id"]),
             None,
             self.meaning,
-            self.thread,
+            str(source) if source and texts["type"] == TURN_TYPE else None,
             match.seq,
             match.held,
             names_of(match.tags, fact_key),
@@ -96,11 +96,10 @@ class Side(NamedTuple):
         )
 
     @property
-    def thread(self) -> str | None:
-        """The conversation that it is a turn of: where an excerpt comes from."""
+    def is_turn(self) -> bool:
+        """Whether it is a turn of a conversation, which is where an excerpt comes from."""
         texts = self.match.texts
-        source = texts["source"]
-        return str(source) if source and texts["type"] == TURN_TYPE else None
+        return texts["type"] == TURN_TYPE and bool(texts["source"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +242,7 @@ class _Reader:
     def _current(self, ids: Sequence[str], sides: Sequence[Side]) -> list[Statement]:
         tier = self._wanted.tier
         statements = [self._named(ids, tier)] if ids else []
-        turns = [side.match.seq for side in sides if side.thread is not None]
+        turns = [side.match.seq for side in sides if side.is_turn]
         around = {seq + step for seq in turns[:TURNS_WIDENED] for step in (-1, 1)} - {*turns}
         if around:
             statements.append(

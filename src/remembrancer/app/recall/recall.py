@@ -381,17 +381,21 @@ def _day(record: ItemRecord, zone: ZoneInfo) -> str:
 def _explained(
     found: Found, final: Sequence[Selected], reranked: Mapping[str, float], unfit: Collection[str]
 ) -> list[Explained]:
-    sides = {side.id: side for side in found.sides}
-    return [
-        Explained(
-            id=one.id,
-            words=one.evidence.words if sides[one.id].match.held else None,
-            meaning=sides[one.id].meaning,
-            score=shown(one.score),
-            gate="over_budget" if one.id in unfit else one.gate,
-            rerank=reranked.get(one.id),
-            layer=one.layer,
-            answers=one.answers,
+    has_words = {side.id for side in found.sides if side.match.held}
+    meanings = {side.id: side.meaning for side in found.sides}
+    explained: list[Explained] = []
+    for one in final:
+        id_ = one.id
+        explained.append(
+            Explained(
+                id_,
+                one.evidence.words if id_ in has_words else None,
+                meanings[id_],
+                shown(one.score),
+                "over_budget" if id_ in unfit else one.gate,
+                reranked.get(id_),
+                one.layer,
+                one.answers,
+            )
         )
-        for one in final
-    ]
+    return explained

@@ -83,7 +83,8 @@ def bearings(best: Sequence[Fused], ranked: Sequence[Fused], asked: Asked) -> li
     pieces = pieces_asked(asked.query.words, asked.words)
     of_turns = pieces_asked(asked.query.words, asked.words, names=names) if names else pieces
     before = {(one.thread, one.place + 1): one for one in candidates if one.thread is not None}
-    others = _Persons(candidates, asked)
+    has_facts = any(one.candidate.thread is None for one in best)
+    others = _Persons(candidates if has_facts else (), asked)
     found: list[Bearing] = []
     for one in best:
         candidate = one.candidate

@@ -33,10 +33,11 @@ def standing(
     *Shape:* `at_ms` when it was last changed; `is_lasting` for what does not age, such as an
     identity or a rule. *Promise:* over 0 for a score over 0; at least 0.85 of the score.
     """
-    age_ms = max(0, now_ms - at_ms)
-    aged = 0.0 if is_lasting else AGE_SHARE * (1 - 0.5 ** (age_ms / HALF_LIFE_MS))
-    recent = RECENT_SHARE if was_recalled(recalled_at, now_ms) else 0.0
-    return score * (1 - aged) * (1 - recent)
+    if not is_lasting and now_ms > at_ms:
+        score *= 1 - AGE_SHARE * (1 - 0.5 ** ((now_ms - at_ms) / HALF_LIFE_MS))
+    if recalled_at is not None and was_recalled(recalled_at, now_ms):
+        score *= 1 - RECENT_SHARE
+    return score
 
 
 def was_recalled(recalled_at: int | None, now_ms: int) -> bool:

@@ -194,10 +194,21 @@ def measured(candidates: Sequence[Candidate], asked: Asked | None = None) -> lis
     than the farthest that it found; none is farther than 0.
     """
     farthest = min((one.meaning for one in candidates if one.meaning is not None), default=0.0)
+    near = [max(0.0, farthest if one.meaning is None else one.meaning) for one in candidates]
     bearers = {} if asked is None else _bearers(candidates, asked.message)
     held = _shares_of(candidates, asked)
+    if all(one.thread is None for one in candidates):
+        return [
+            Evidence(
+                share.held,
+                cosine,
+                share.elsewhere,
+                share.lacks_exact,
+                bearers=bearers.get(one.id, 0),
+            )
+            for one, share, cosine in zip(candidates, held, near, strict=True)
+        ]
     words = _with_neighbours(candidates, held)
-    near = [max(0.0, farthest if one.meaning is None else one.meaning) for one in candidates]
     threads = _threads(candidates, words, near)
     before = _asked_before(candidates, asked)
     speaker = _asked_speaker(candidates, asked)

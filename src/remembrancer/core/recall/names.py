@@ -57,7 +57,9 @@ def spoken(text: str) -> Spoken:
 
 def names_of(tags: Sequence[str], fact_key: str | None) -> tuple[str, ...]:
     """Return what an item is called by: its tags, and the last part of its key in words."""
-    name = key_words(fact_key.rpartition(":")[2]) if fact_key else ""
+    if not fact_key:
+        return tuple(dict.fromkeys(tags)) if tags else ()
+    name = key_words(fact_key.rpartition(":")[2])
     return tuple(dict.fromkeys([*tags, name] if name else tags))
 
 

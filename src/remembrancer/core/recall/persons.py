@@ -47,6 +47,9 @@ _INTRODUCED: Final = re.compile(
 )
 """What somebody is called, in the sentence that says who it is."""
 
+_INTRODUCING: Final = ("叫", "名", "号", "is called", "named")
+"""Each introduction has one of these; most texts have none, which is told in no time."""
+
 _FAMILIAR: Final = re.compile(
     # Ordinary words that begin so are no names.
     r"小(?![时区程心学说孩朋组吃写事声腿伙票点号数名三角班伤])[㐀-鿿]"
@@ -89,6 +92,8 @@ def introductions(texts: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in texts:
         plain = simplified(text)
+        if not any(word in plain for word in _INTRODUCING):
+            continue
         for match in _INTRODUCED.finditer(plain):
             kin = _kin(plain[: match.start(1)])
             found[match[1]] = next(iter(kin)) if len(kin) == 1 else match[1]

@@ -75,7 +75,7 @@ class Shown:
         """
         if id_ in self._ids:
             return "visible"
-        if not key:
+        if not key or not self._texts:
             return None
         chars = frozenset(key)
         gist: Gist | None = None

@@ -108,8 +108,8 @@ def _sifted(
     judged = judge(fused, limit=len(fused)) if bar.is_search else strict
     selected: list[Selected] = []
     for one, sure in zip(judged, strict, strict=True):
-        contender = by_id[one.fused.candidate.id]
-        score = one.fused.score
+        candidate, score, evidence = one.fused
+        contender = by_id[candidate.id]
         gate: Dropped | None = one.gate
         if bar.is_search and gate == "far_below_best":
             gate = None  # a list of matches has room for what is less sure
@@ -119,10 +119,8 @@ def _sifted(
         if not bar.is_filtered:
             gate = None
         stands = _standing(contender, score, bar.now_ms)
-        likely = answers.get(one.fused.candidate.id)
-        selected.append(
-            Selected(contender, score, one.fused.evidence, gate, is_sure, stands, likely)
-        )
+        likely = answers.get(candidate.id)
+        selected.append(Selected(contender, score, evidence, gate, is_sure, stands, likely))
     # A stable sort: among equals, the order of fusing.
     selected.sort(key=lambda one: (one.gate is not None, -one.standing))
     return _without_repeats(selected, shown, bar)
