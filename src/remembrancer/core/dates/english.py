@@ -18,6 +18,7 @@ from remembrancer.core.dates.moments import Day, Impossible, Present, Reading, R
 from remembrancer.core.dates.months import (
     add_days,
     add_months,
+    last_of_month,
     monday_of,
     quarter_start,
 )
@@ -182,6 +183,52 @@ def _nth_of_month(found: re.Match[str], present: Present) -> Reading:
     return moments.day_in(first, int(found["day"]), present)
 
 
+def _nth_weekday(found: re.Match[str], present: Present) -> Reading:
+    """The first Monday of a month; where year or month is not said, the next one to come."""
+    index, nth, today = _weekday_index(found), _ORDINALS[found["nth"]], present.today
+    first, months = today.replace(day=1), 0
+    if found["month"] is not None:
+        year = int(found["year"] or today.year)
+        day = moments.dated(year, MONTHS.index(found["month"][:3]) + 1, 1)
+        if isinstance(day, Impossible):
+            return day
+        first, months = day.day, 0 if found["year"] else 12
+    elif found["which"] != "this":
+        months = 1
+    on = _nth_in(first, nth, index)
+    if months and (on < today or found["which"] == "next"):
+        later = add_months(first, months)
+        if later is None:
+            return Impossible("lies outside the calendar")
+        on = _nth_in(later, nth, index)
+    return moments.fixed_day(on)
+
+
+def _nth_in(first: date, nth: int, weekday: int) -> date:
+    if nth < 0:
+        last = last_of_month(first)
+        return last - timedelta(days=(last.weekday() - weekday) % 7)
+    return first + timedelta(days=(weekday - first.weekday()) % 7 + 7 * (nth - 1))
+
+
+_ORDINALS: Final = {
+    "first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4,
+    "last": -1,
+}  # fmt: skip
+"""No month has less than four of a weekday; a fifth not always."""
+
+
+def _length_from(found: re.Match[str], present: Present) -> Reading | None:
+    whole, has_half = _amount(found["amount"])
+    if has_half or found["half"] or found["late"] or found["amount2"]:
+        return None
+    span = moments.span_of(_unit_name(found["unit"]), whole, has_half=False)
+    if span is None or span.seconds:
+        return None
+    ahead = 1 if found["base"] == "tomorrow" else 2
+    return moments.after(span + moments.Span(days=ahead), present)
+
+
 def _unit_name(typed: str) -> str:
     if typed in _LETTERS:
         return _LETTERS[typed]
@@ -229,11 +276,19 @@ ENGLISH_RULES: Final = (
     Rule(r"(?P<word>tonight|this evening|last night)", _night_word),
     Rule(r"this(?= (?:morning|afternoon)(?![a-z]))", _this_part),
     Rule(
+        # "first friday" alone is of a month that is not said.
+        r"(?<!first )(?<!second )(?<!third )(?<!fourth )(?<!last )(?<!other )"
         rf"(?:(?P<before>this|next|last) week,? (?:on )?|(?P<which>this|next|last|coming) )?"
         rf"{_WEEKDAY}"
         r"(?:,? (?:of )?(?P<after>this|next|last) week)?",
         _weekday,
     ),
+    Rule(
+        rf"(?:the )?(?P<nth>{'|'.join(_ORDINALS)}) {_WEEKDAY} (?:of|in) "
+        rf"(?:(?:(?P<which>the|this|next) )?month|{_MONTH}{_YEAR})",
+        _nth_weekday,
+    ),
+    Rule(rf"{_LENGTH} (?:from|after) (?:the )?(?P<base>tomorrow|day after tomorrow)", _length_from),
     Rule(r"(?P<which>this|next|last) (?P<unit>week(?:end)?|month|quarter|year)", _period),
     Rule(r"(?:(?P<which>the|coming) )?(?P<unit>weekend)", _period),
     Rule(
