@@ -65,6 +65,24 @@ def test_clash_is_a_conflict_that_names_the_constraint(
         ("D1_ERROR: Network connection lost.", StoreUnavailable),
         ("D1_ERROR: internal error; reference = abc", StoreUnavailable),
         ("D1 DB is overloaded. Requests queued for too long.", StoreUnavailable),
+        ("D1_ERROR: D1 DB is overloaded. Too many requests queued.", StoreUnavailable),
+        ("D1_ERROR: D1 DB reset because its code was updated.", StoreUnavailable),
+        (
+            "Internal error while starting up D1 DB storage caused object to be reset.",
+            StoreUnavailable,
+        ),
+        ("D1_ERROR: Internal error in D1 DB storage caused object to be reset.", StoreUnavailable),
+        (
+            "D1_ERROR: Cannot resolve D1 DB due to transient issue on remote node.",
+            StoreUnavailable,
+        ),
+        ("D1_ERROR: Replica disconnected from primary.", StoreUnavailable),
+        ("Can't read from request stream because client disconnected.", StoreUnavailable),
+        ("D1 DB's isolate exceeded its memory limit and was reset.", StoreUnavailable),
+        ("D1 DB exceeded its CPU time limit and was reset.", TimedOut),
+        ("D1_ERROR: Exceeded maximum DB size.", StoreUnavailable),
+        ("Your account has exceeded D1's maximum account storage limit", StoreUnavailable),
+        ("Too many API requests by single Worker invocation.", StoreUnavailable),
         ("D1 DB storage operation exceeded timeout which caused object to be reset.", TimedOut),
         ("interrupted: SQLITE_INTERRUPT", TimedOut),
         ("database disk image is malformed: SQLITE_CORRUPT", CorruptData),
@@ -97,3 +115,14 @@ def test_message_says_what_the_operator_should_look_at() -> None:
     passing = [name for name, error in errors.items() if error.hint == "try again in a moment"]
     assert passing == ["BUSY"]
     assert "free space" in str(errors["IOERR_SHMSIZE"].hint)
+
+
+@pytest.mark.parametrize("what", ["read", "write"])
+def test_spent_quota_of_a_day_says_when_it_begins_anew(what: str) -> None:
+    error = classify(
+        f"D1_ERROR: Your account has exceeded D1's free tier daily row {what} limit. Upgrade to a"
+        " paid plan or wait until tomorrow (midnight UTC) to continue."
+    )
+    assert isinstance(error, StoreUnavailable)
+    assert "today" in error.message and what[:3] in error.message
+    assert "midnight UTC" in str(error.hint)

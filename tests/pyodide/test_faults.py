@@ -22,6 +22,8 @@ D1_TEXTS: Final = (
     "D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.",
     "D1_ERROR: Internal error in D1 DB storage caused object to be reset.",
     "D1_ERROR: Cannot resolve D1 DB due to transient issue on remote node.",
+    "D1_ERROR: D1 DB reset because its code was updated.",
+    "D1_ERROR: Your account has exceeded D1's free tier daily row write limit. Upgrade to a paid…",
     "D1_ERROR: UNIQUE constraint failed: events.namespace, events.stream: SQLITE_CONSTRAINT",
     "D1_ERROR: no such table: items: SQLITE_ERROR",
     "something that nobody has seen before",

@@ -70,7 +70,17 @@ _UNAVAILABLE: Final = (
     "internal error",
     "cannot resolve d1 db",
     "connection closed",
+    "reset because its code was updated",
+    "exceeded its memory limit",
+    "replica disconnected",
+    "client disconnected",
+    "maximum db size",
+    "maximum account storage",
+    "free tier daily row",
+    "too many subrequests",
+    "too many api requests",
 )
+"""Source of D1's: developers.cloudflare.com/d1, list of errors, and its changelog of 2026-09-01."""
 
 
 def classify(text: str) -> RemembrancerError:
@@ -123,7 +133,15 @@ def _conflict(text: str) -> Conflict | None:
 def _unavailable(lower: str) -> StoreUnavailable:
     """Say in our words what the operator should look at."""
     permissions = "check the path and its permissions"
+    tomorrow = "it begins anew at midnight UTC; a paid plan of Cloudflare's has no such limit"
     for marks, message, hint in (
+        (("daily row read",), "the database's rows for today are read", tomorrow),
+        (("daily row write",), "the database's rows for today are written", tomorrow),
+        (
+            ("maximum db size", "maximum account storage"),
+            "the database has no room left",
+            "let retention delete more, or take a larger plan of Cloudflare's",
+        ),
         (("full",), "the database's disk is full", "free some space, then try again"),
         (("busy", "locked"), "the database is busy", _AGAIN),
         (("readonly", "perm"), "the database file cannot be written", permissions),
