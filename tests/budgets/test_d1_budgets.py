@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from tests.budgets.cost_page import PAGES, read_page
 from tests.budgets.operations import DESIGNED, OWN
 from tests.budgets.places import Cost, Place, make_place, measure
+from tests.conftest import ROOT
 from tests.d1.bridge import D1Bridge
 
 from remembrancer.core.limits import SQL_BATCH_STATEMENTS_MAX
@@ -17,6 +19,9 @@ BUDGETS = {**DESIGNED, **OWN}
 
 GROWTH_MAX = 3
 """Times as many rows that ten times the items may cost. Source: DESIGN section 14."""
+
+PAGE_SLACK, PAGE_ROWS = 0.03, 10
+"""By how much the cost page may be behind what is counted: a share, and rows."""
 
 GROWTH_ROWS = 20
 """Rows more that are no growth: a page that is full now and was not, an entry more in a list."""
@@ -74,6 +79,18 @@ def test_promise_of_our_own_is_near_to_what_is_measured(
     cost, budget = costs[name][10_000], OWN[name]
     assert budget.read <= max(3 * cost.read, cost.read + GROWTH_ROWS), cost
     assert budget.written <= max(3 * cost.written, cost.written + GROWTH_ROWS), cost
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_cost_page_says_what_is_counted(costs: dict[str, dict[int, Cost]], page: str) -> None:
+    for name, row in read_page(ROOT / page).items():
+        cost = costs[name][10_000]
+        said = (row.trips, row.read, row.written)
+        assert row.trips == cost.trips, (name, said, cost)
+        assert row.read == pytest.approx(cost.read, rel=PAGE_SLACK, abs=PAGE_ROWS), (name, cost)
+        assert row.written == pytest.approx(cost.written, rel=PAGE_SLACK, abs=2), (name, cost)
+        # The page rounds to the hundreds below, or to the tens where it is little.
+        assert row.a_day == pytest.approx(row.affords(), rel=PAGE_SLACK), (name, row.affords())
 
 
 @pytest.mark.long
