@@ -16,10 +16,12 @@ from remembrancer.core.items.query import ItemQuery, parse_sort
 from remembrancer.core.ledger.events import Event
 from remembrancer.ports.sql import Outcome, SqlStore, SqlValue, Statement
 from remembrancer.store import item_lists, relations
+from remembrancer.store.distilled_copies import rewrite_messages_statements
 from remembrancer.store.item_filters import Asked
 from remembrancer.store.items_projection import ITEMS
 from remembrancer.store.marks import Marks
 from remembrancer.store.record_table import ALONE_MAX, Placed
+from remembrancer.store.skips import skipped_statement
 from remembrancer.testing.stores import memory_store
 
 ONLY_THE_NAMESPACE = "(namespace=?)"
@@ -92,6 +94,14 @@ async def test_projects_and_topics_of_a_list_are_looked_up_by_slug(names: list[s
     ]
     assert "SEARCH o USING INDEX projects_slug (namespace=? AND slug=?)" in found
     assert f"SEARCH o USING PRIMARY KEY {ONLY_THE_NAMESPACE}" not in found
+
+
+async def test_messages_are_looked_up_by_their_ids() -> None:
+    [rewriting] = rewrite_messages_statements(NAMESPACE, [("msg_a", "x"), ("msg_b", "y")])
+    for statement in (rewriting, skipped_statement(NAMESPACE, ["msg_a", "msg_b"])):
+        found = await steps(memory_store(), statement)
+        assert [step for step in found if "messages" in step or " m " in step] != []
+        assert await walks(statement) == []
 
 
 class Explained:

@@ -137,8 +137,10 @@ def rewrite_messages_statements(
         room -= len(content)
     return [
         Statement(
-            "UPDATE messages SET content = j.value ->> 1 FROM json_each(?2) AS j"
-            " WHERE messages.namespace = ?1 AND messages.id = j.value ->> 0",
+            # As the projections do: else SQLite walks the namespace's messages for each of them.
+            "WITH j AS MATERIALIZED (SELECT ?1 AS namespace, value ->> 0 AS id,"
+            " value ->> 1 AS content FROM json_each(?2)) UPDATE messages SET content = j.content"
+            " FROM j WHERE messages.namespace = j.namespace AND messages.id = j.id",
             (namespace, canonical_json([[*row] for row in batch])),
         )
         for batch in batches
