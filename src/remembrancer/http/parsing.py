@@ -6,6 +6,7 @@ form (cut, and never that of a long text) and what is accepted.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -229,7 +230,7 @@ def _show(value: object) -> str:
         cut = value if len(value) <= VALUE_CHARS_SHOWN else value[:VALUE_CHARS_SHOWN] + "…"
         return repr(cut)
     if isinstance(value, bool | int | float) or value is None:
-        text = repr(value)
+        text = json.dumps(value)
         return text if len(text) <= VALUE_CHARS_SHOWN else text[:VALUE_CHARS_SHOWN] + "…"
     kinds: dict[type, str] = {list: "a list", dict: "an object"}
     return kinds.get(type(value), "something else")

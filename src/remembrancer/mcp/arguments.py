@@ -8,6 +8,7 @@ names of one argument and a number for a text are errors.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final, TypeVar
@@ -91,8 +92,11 @@ def accepted_names(model: type[BaseModel]) -> dict[str, str]:
 
 
 def shown(value: object) -> str:
-    """Return a value as an error message repeats it: in repr form, cut when long."""
-    text = repr(value)
+    """Return a value as an error message repeats it: as JSON has it, cut when long."""
+    if isinstance(value, str):
+        text = repr(value)
+    else:
+        text = json.dumps(value, ensure_ascii=False, default=repr)
     return text if len(text) <= VALUE_CHARS_MAX else text[: VALUE_CHARS_MAX - 1] + "…"
 
 

@@ -145,6 +145,12 @@ def test_arguments_steps_as_text_are_taken() -> None:
             id="choice",
         ),
         pytest.param(
+            {"title": True}, "Argument 'title' must be a text, not true.", "title", id="true"
+        ),
+        pytest.param(
+            {"title": [None]}, "Argument 'title' must be a text, not [null].", "title", id="null"
+        ),
+        pytest.param(
             {"title": 5}, "Argument 'title' must be a text, not 5.", "title", id="number-for-text"
         ),
         pytest.param(

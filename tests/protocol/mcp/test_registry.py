@@ -71,7 +71,7 @@ def test_lookup_of_an_unknown_name_says_the_close_ones() -> None:
     registry = sample_registry()
     with pytest.raises(InvalidInput, match=r"Unknown tool 'lock'\. Did you mean 'look'\?"):
         registry.tool("lock")
-    with pytest.raises(InvalidInput, match="The prompt's name must be a string, not None"):
+    with pytest.raises(InvalidInput, match="The prompt's name must be a string, not null"):
         registry.prompt(None)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from remembrancer.core.access.scopes import parse_scopes
+from remembrancer.core.dates.iso import format_iso
 from remembrancer.core.dates.zones import MS_MAX
 from remembrancer.core.errors import Forbidden, InvalidInput, LimitExceeded
 from remembrancer.core.ledger.changes import Fields, changes_between
@@ -56,7 +57,8 @@ def decide_create_key(
         )
     if command.expires_at is not None and not now_ms < command.expires_at <= MS_MAX:
         raise InvalidInput(
-            f"expires_at is {command.expires_at!r}, which is not in the future",
+            f"expires_at is {format_iso(min(command.expires_at, MS_MAX))}, which is not in the "
+            "future",
             hint="name a later time, or leave it out for a key that does not expire",
             field="expires_at",
         )
