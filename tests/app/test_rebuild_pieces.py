@@ -18,6 +18,7 @@ from remembrancer.core.errors import Conflict, StoreUnavailable
 from remembrancer.core.ids import Namespace
 from remembrancer.core.limits import SQL_BATCH_STATEMENTS_MAX
 from remembrancer.ports.sql import Statement
+from remembrancer.store.projections import TABLES
 from remembrancer.testing.faults import CrashPoint, Faults, FaultyStore
 from remembrancer.testing.stores import CountingStore
 
@@ -111,6 +112,15 @@ async def test_step_that_failed_or_whose_answer_was_lost_is_done_once(
         told, is_over = await rebuild_step(app, told)
     assert await bench.tables() == before
     await update_item(bench.app, bench.caller(), ids[0], {"title": "after 之后"})
+
+
+async def test_shadows_that_are_left_of_another_program_go_first() -> None:
+    bench, _ = await filled()
+    before = await bench.tables()
+    left = [Statement(f"CREATE TABLE rebuild_{table} (x TEXT)") for table in TABLES]
+    await bench.sql.write(left)
+    await step_through(bench)
+    assert await bench.tables() == before
 
 
 async def test_two_that_rebuild_at_once_do_it_once() -> None:

@@ -116,7 +116,8 @@ def _parts(cursor: Cursor) -> tuple[SqlValue, ...]:
 
 
 async def make_shadows(sql: SqlStore, cursor: Cursor) -> None:
-    """Make empty shadow tables, dropping any that are left, and set the cursor.
+    """Make empty shadow tables, and set the cursor; or drop those that another program has left,
+    and set none.
 
     *Raises:* Conflict when another rebuild has begun meanwhile.
     """
@@ -131,12 +132,14 @@ async def make_shadows(sql: SqlStore, cursor: Cursor) -> None:
         ]
     )
     definitions = {str(row["name"]): str(row["sql"]) for row in outcome.rows}
+    left = [name for name in names if name.startswith(SHADOW) and name in definitions]
+    if left:
+        await sql.write([Statement(f"DROP TABLE {name}") for name in left])
+        return
     statements = [cursor_statement(cursor, None)]
     for table in TABLES:
         if table not in definitions:
             raise CorruptData(f"the table {table!r} is missing", hint="run the migrations")
-        if SHADOW + table in definitions:
-            statements.append(Statement(f"DROP TABLE {SHADOW}{table}"))
         pattern = rf'^(CREATE (?:VIRTUAL )?TABLE )"?{table}"?'
         text, count = re.subn(pattern, rf"\1{SHADOW}{table}", definitions[table], count=1)
         assert count == 1, definitions[table]
