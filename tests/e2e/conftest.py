@@ -11,7 +11,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.e2e.serving import Launcher, Server
+from tests.e2e.logs import SENT, hold_no_secret, listening
+from tests.e2e.serving import LOGS, Launcher, Server
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_secret_is_logged() -> Iterator[None]:
+    """Hears what all tests send, and searches every log for it when the last one is over.
+
+    Of a server elsewhere there is no log to search; its own tier does that.
+    """
+    with listening() as own:
+        yield
+    logs = {str(path): path.read_text(encoding="utf-8", errors="replace") for path in LOGS}
+    hold_no_secret({**logs, "this process": "\n".join(own.lines)}, SENT)
 
 
 @pytest.fixture

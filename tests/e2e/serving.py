@@ -16,7 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from tests.e2e.logs import SENT
 
+LOGS: list[Path] = []
+"""The log of every server that was started in this process; see `logs.py` for what is in none."""
 PROGRAM = Path(sys.executable).with_name("remembrancer")
 """The installed program, beside the interpreter that runs the tests."""
 WAIT_S = 20.0
@@ -110,6 +113,10 @@ class Launcher:
     def serve(self, *arguments: str, **environ: str) -> Server:
         """Start a server on a free port and wait until it answers."""
         log = self.data.parent / f"server-{len(self.started)}.log"
+        if log in LOGS:  # another launcher's
+            log = log.with_stem(f"{log.stem}-{len(LOGS)}")
+        LOGS.append(log)
+        SENT.add_call(arguments, environ)
         with log.open("wb") as errors:
             process = subprocess.Popen(
                 [PROGRAM, "serve", "--port", "0", "--json", "--data", self.data, *arguments],
@@ -125,6 +132,7 @@ class Launcher:
             process.stdout.close()
             raise AssertionError(log.read_text(encoding="utf-8"))
         facts = json.loads(line)
+        SENT.add_key(facts["key"])
         server = Server(facts["url"], facts["key"], process, facts)
         self.started.append(server)
         assert httpx.get(f"{server.url}/health").status_code == 200
@@ -132,6 +140,7 @@ class Launcher:
 
     def run(self, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
         """Run the program to its end."""
+        SENT.add_call(arguments, environ)
         return subprocess.run(
             [PROGRAM, *arguments],
             capture_output=True,
