@@ -87,6 +87,21 @@ def test_project_and_topic_are_made_edited_and_deleted_with_a_way_back(panel: Pa
     panel.field("说明").fill("每周六下午")
     panel.button("保存").click()
     expect(row).to_contain_text("每周六下午")
+    panel.expected = {409}
+    row.get_by_role("button", name="编辑").click()
+    panel.field("说明").fill("每周六晚上")
+    with panel.server.client() as client:
+        [shown] = [
+            one for one in client.get("/v1/projects").json()["projects"] if one["name"] == "学陶艺"
+        ]
+        path = f"/v1/projects/{shown['slug']}"
+        client.patch(path, json={"name": "学做陶艺", "description": "每周日下午"})
+        panel.press("保存")
+        expect(panel.dialog.get_by_role("alert")).to_contain_text("在此期间被改动过")
+        panel.press("用我的覆盖")
+        row = panel.page.locator(".rows li", has_text="学做陶艺")
+        expect(row).to_contain_text("每周六晚上")
+        assert client.get(path).json()["project"]["name"] == "学做陶艺"
     row.get_by_role("button", name="删除").click()
     panel.dialog.get_by_role("button", name="删除").click()
     expect(row).to_have_count(0)

@@ -1,9 +1,10 @@
 // Projects and topics: what memories and tasks belong to.
 import { useState } from "preact/hooks";
-import { write } from "../api/client";
+import { type ApiError, call, write } from "../api/client";
 import { errorOf, rowsUnder, usePages } from "../api/hooks";
 import type { Project, Topic } from "../api/types";
 import { useChanged } from "../parts/changes";
+import { Diff } from "../parts/diff";
 import { Choice, Form, TextArea, TextField } from "../parts/form";
 import { PagedList } from "../parts/list";
 import { Empty, useReport } from "../parts/notes";
@@ -113,7 +114,7 @@ export default function Projects(props: ViewProps) {
           onClose={() => setEdited(null)}
           onSaved={(cause) => {
             setEdited(null);
-            changed(t.saved, cause);
+            if (cause) changed(t.saved, cause);
             pages.reload();
           }}
         />
@@ -136,6 +137,8 @@ function Editor(props: {
   const [description, setDescription] = useState(owner?.description ?? "");
   const [kind, setKind] = useState<string>(topic?.kind ?? "topic");
   const [priority, setPriority] = useState(String(topic?.retrieval_priority ?? 0));
+  const [theirs, setTheirs] = useState<Owner | null>(null);
+  const report = useReport();
   const title = owner
     ? isTopic
       ? t.editTopic
@@ -143,20 +146,51 @@ function Editor(props: {
     : isTopic
       ? t.newTopic
       : t.newProject;
+  const path = owner ? `${props.path}/${encodeURIComponent(owner.slug)}` : props.path;
   const send = async () => {
     const body: Record<string, unknown> = { name, description: description || null };
     if (isTopic) Object.assign(body, { kind, retrieval_priority: Number(priority) });
-    const { cause } = owner
-      ? await write("PATCH", `${props.path}/${encodeURIComponent(owner.slug)}`, {
-          body,
-          version: owner.version,
-        })
-      : await write("POST", props.path, { body });
+    if (owner === null) {
+      props.onSaved((await write("POST", path, { body })).cause);
+      return;
+    }
+    // What was not touched here stays as another window left it.
+    const before: Record<string, unknown> = { ...owner };
+    const changes = Object.entries(body).filter(
+      ([field, value]) => value !== (before[field] ?? null),
+    );
+    if (changes.length === 0) {
+      props.onClose();
+      return;
+    }
+    const { version } = theirs ?? owner;
+    const { cause } = await write("PATCH", path, { body: Object.fromEntries(changes), version });
     props.onSaved(cause);
   };
+  const meetTheirs = (refusal: ApiError) => {
+    if (refusal.code !== "version_conflict") return false;
+    call<Record<string, Owner>>("GET", path).then(
+      (answer) => setTheirs(answer[isTopic ? "topic" : "project"] ?? null),
+      (failure: unknown) => report(errorOf(failure)),
+    );
+    return true;
+  };
+  const text = (one: { name: string; description?: string | null }) =>
+    `${one.name}\n${one.description ?? ""}`;
   return (
     <Dialog title={title} onClose={props.onClose}>
-      <Form send={send} onCancel={props.onClose}>
+      <Form
+        send={send}
+        onCancel={theirs ? () => props.onSaved("") : props.onClose}
+        onRefused={meetTheirs}
+        {...(theirs && { label: t.useMine, cancelLabel: t.useTheirs })}
+      >
+        {theirs && (
+          <>
+            <p role="alert">{t.conflict}</p>
+            <Diff before={text(theirs)} after={text({ name, description })} />
+          </>
+        )}
         <TextField label={t.name} value={name} onInput={setName} isRequired />
         <TextArea label={t.description} value={description} onInput={setDescription} />
         {isTopic && (
