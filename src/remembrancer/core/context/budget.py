@@ -50,6 +50,9 @@ What says the same twice goes before what says it once; who the user is goes las
 CONTENT_TOKENS: Final = 120
 """Tokens an item's content keeps once whole contents no longer fit. Our choice."""
 
+CONTENT_SHARE: Final = 8
+"""The share of a small budget that one content may take is one of so many. Our choice."""
+
 
 def trim_bundle(bundle: Mapping[str, JSON], max_tokens: int | None) -> dict[str, JSON]:
     """Return the bundle within the budget.
@@ -73,14 +76,17 @@ def trim_bundle(bundle: Mapping[str, JSON], max_tokens: int | None) -> dict[str,
     # What is said of the trimming counts as well.
     result |= {"left_out": left_out, "tokens": max_tokens}
     if _size(result) > max_tokens:
-        result = {name: _shortened(value) for name, value in result.items()}
+        content_max = min(CONTENT_TOKENS, max_tokens // CONTENT_SHARE)
+        result = {name: _shortened(value, content_max) for name, value in result.items()}
         result["left_out"] = left_out
+    whole = result
     for name in ORDER.get(level, ()):
         entries = result.get(name)
         if not isinstance(entries, list) or not entries or _size(result) <= max_tokens:
             continue
         left_out[name] = len(entries)
         dropped = _entries_to_drop(result, entries, max_tokens)
+        result = dict(result)
         result[name] = entries[: len(entries) - dropped]
         left_out[name] = dropped
     for path in PARTS.get(level, ()):
@@ -89,8 +95,32 @@ def trim_bundle(bundle: Mapping[str, JSON], max_tokens: int | None) -> dict[str,
         result, dropped = _without(result, path)
         if dropped:
             left_out[".".join(path)] = dropped
+    _fill(result, whole, left_out, max_tokens)
     result["tokens"] = _size(result)
     return result
+
+
+def _fill(
+    result: dict[str, JSON], whole: Mapping[str, JSON], left_out: dict[str, JSON], max_tokens: int
+) -> None:
+    """Put back what fits after all: behind a large entry or part that went, small ones were
+    dropped too. What was dropped last comes first; each list stays a beginning of the whole one.
+    """
+    for name in reversed(ORDER.get(str(result.get("level")), ())):
+        kept, entries = result.get(name), whole.get(name)
+        if not isinstance(kept, list) or not isinstance(entries, list):
+            continue
+        for number in range(len(kept), len(entries)):
+            missing = len(entries) - number - 1
+            left = {key: value for key, value in left_out.items() if key != name}
+            if missing:
+                left[name] = missing
+            tried: dict[str, JSON] = {**result, name: entries[: number + 1], "left_out": left}
+            if _size(tried) > max_tokens:
+                break
+            result[name] = tried[name]
+            left_out.clear()
+            left_out.update(left)
 
 
 def _without(bundle: Mapping[str, JSON], path: tuple[str, ...]) -> tuple[dict[str, JSON], int]:
@@ -115,16 +145,16 @@ def _entries_to_drop(bundle: Mapping[str, JSON], entries: list[JSON], max_tokens
     return dropped
 
 
-def _shortened(value: JSON) -> JSON:
+def _shortened(value: JSON, content_max: int) -> JSON:
     if isinstance(value, dict):
         return {
-            name: trim_to_tokens(part, CONTENT_TOKENS)
+            name: trim_to_tokens(part, content_max)
             if name in ("content", "description", "summary") and isinstance(part, str)
-            else _shortened(part)
+            else _shortened(part, content_max)
             for name, part in value.items()
         }
     if isinstance(value, list):
-        return [_shortened(part) for part in value]
+        return [_shortened(part, content_max) for part in value]
     return value
 
 
