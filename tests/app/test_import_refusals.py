@@ -122,7 +122,7 @@ async def test_file_that_is_not_as_it_was_written_is_refused_and_nothing_is_writ
 
 @pytest.mark.parametrize(
     ("stream", "words"),
-    [("novel/1", "unknown kind of stream"), ("item/1", "holds no body|schema 2")],
+    [("novel/1", "unknown kind of stream"), ("item/1", "is not an event body|schema 2")],
     ids=["stream", "body"],
 )
 @pytest.mark.parametrize("body", ['{"changes":{},"schema":2}', '{"changes":5,"schema":1}'])

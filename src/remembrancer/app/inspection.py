@@ -165,8 +165,6 @@ class Inspection:
             decode_body(kind, body)
         except CorruptData as error:
             raise CorruptData(f"line {self._number}: {error.message}", hint=error.hint) from error
-        except (KeyError, TypeError, AttributeError, IndexError) as error:
-            raise self._broken(f"holds no body of a {kind[:40]!r} event") from error
 
     def _begin_artifact(self, line: Line) -> None:
         self._digest = hashlib.sha256()

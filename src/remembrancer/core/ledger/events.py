@@ -109,19 +109,29 @@ def decode_body(kind: str, text: str) -> tuple[Changes, dict[str, JSON]]:
     """
     try:
         body = json.loads(text)
-        schema = body["schema"]
-    except (ValueError, TypeError, KeyError) as error:
-        raise CorruptData(f"the body of a {kind!r} event is not an event body") from error
+    except (ValueError, RecursionError) as error:
+        raise _no_body(kind) from error
+    schema = body.get("schema") if isinstance(body, dict) else None
+    if type(schema) is not int or schema < min(UPCASTERS, default=SCHEMA):
+        raise _no_body(kind)
     while schema < SCHEMA:
         body = UPCASTERS[schema](kind, body)
-        schema = body["schema"]
+        schema += 1
     if schema > SCHEMA:
         raise CorruptData(
             f"a {kind!r} event has schema {schema!r}, this program reads up to {SCHEMA}",
             hint="run the newest version",
         )
-    changes = {name: (pair[0], pair[1]) for name, pair in body["changes"].items()}
-    return changes, body.get("note", {})
+    changes, note = body.get("changes"), body.get("note", {})
+    if not isinstance(changes, dict) or not isinstance(note, dict):
+        raise _no_body(kind)
+    if not all(isinstance(pair, list) and len(pair) == 2 for pair in changes.values()):
+        raise _no_body(kind)
+    return {name: (before, after) for name, (before, after) in changes.items()}, note
+
+
+def _no_body(kind: str) -> CorruptData:
+    return CorruptData(f"the body of a {kind[:40]!r} event is not an event body")
 
 
 UPCASTERS: Final[Mapping[int, Callable[[str, dict[str, JSON]], dict[str, JSON]]]] = {}
