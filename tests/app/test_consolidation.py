@@ -11,6 +11,7 @@ from tests.builders import Bench
 from remembrancer.app.consolidation import consolidate_memories, find_consolidation_candidates
 from remembrancer.app.items.read import get_item
 from remembrancer.app.items.states import delete_items, set_item_state
+from remembrancer.app.rebuild import rebuild
 from remembrancer.app.undo import undo
 from remembrancer.core.errors import Conflict, InvalidInput, LimitExceeded, NotFound
 from remembrancer.core.values import DAY_MS
@@ -253,3 +254,18 @@ async def test_consolidation_that_cannot_be_done_is_refused_whole() -> None:
         )
     assert caught.value.code == "cycle"
     assert await edges(bench) == {(keeper, "supersedes", other)}
+
+
+async def test_last_consolidation_is_the_same_after_a_rebuild_whatever_the_clock_did() -> None:
+    bench = Bench()
+    a, b, c = [await note(bench, title, ["x"]) for title in ("one", "two", "three")]
+    latest = bench.runtime.now_ms()
+    for target in (b, c):
+        await consolidate(
+            bench, source_item_id=a, target_item_ids=[target], relationship_type="supersedes"
+        )
+        bench.runtime.advance(-DAY_MS)  # the clock is set back
+    before = await bench.tables()
+    assert ("default", "consolidated_at", latest) in before["counters"]
+    await rebuild(bench.app)
+    assert await bench.tables() == before

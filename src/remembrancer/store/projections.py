@@ -141,24 +141,28 @@ def _count(batch: Sequence[Placed], shadow: str) -> list[Statement]:
             total.update(derive.counters(placed.after))
             total.subtract(derive.counters(placed.before))
     rows: list[list[SqlValue]] = [[name, value] for name, value in sorted(total.items()) if value]
-    result = [] if not rows else [_counters(batch[0].event.namespace, rows, "value +", shadow)]
+    result: list[Statement] = []
+    if rows:
+        result.append(_counters(batch[0].event.namespace, rows, "value + excluded.value", shadow))
     moments = [
         placed.event.at_ms for placed in batch if placed.event.kind == "MemoriesConsolidated"
     ]
     if moments:
         latest: list[list[SqlValue]] = [["consolidated_at", max(moments)]]
-        result.append(_counters(batch[0].event.namespace, latest, "", shadow))
+        # The latest, whatever a clock said in between and however events are batched.
+        greater = "max(value, excluded.value)"
+        result.append(_counters(batch[0].event.namespace, latest, greater, shadow))
     return result
 
 
 def _counters(
-    namespace: Namespace, rows: list[list[SqlValue]], present: str, shadow: str
+    namespace: Namespace, rows: list[list[SqlValue]], fresh: str, shadow: str
 ) -> Statement:
     marks = Marks(namespace)
     sql = (
         f"INSERT INTO {shadow}counters (namespace, name, value)"
         f" SELECT ?1, column1, column2 FROM {marks.rows(rows)} WHERE 1"
-        f" ON CONFLICT (namespace, name) DO UPDATE SET value = {present} excluded.value"
+        f" ON CONFLICT (namespace, name) DO UPDATE SET value = {fresh}"
     )
     return Statement(sql, marks.values)
 
