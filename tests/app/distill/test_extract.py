@@ -122,6 +122,14 @@ async def test_rest_of_a_message_that_was_remembered_is_read(
     assert shown == ([] if rest is None else [rest])
 
 
+async def test_fact_answered_in_both_scripts_is_made_once() -> None:
+    bench = Distiller()
+    ids = await bench.say("我養了一隻貓", "我养了一只猫")
+    bench.teach(facts(fact("用戶養了一隻貓", ids[0]), fact("用户养了一只猫", ids[1])))
+    done = await bench.run()
+    assert (counted(done, "created"), counted(done, "doubled")) == (1, 1)
+
+
 @pytest.mark.parametrize("key", [None, "pet:cat"])
 async def test_fact_in_the_other_script_is_known_already(key: str | None) -> None:
     bench = Distiller()

@@ -33,8 +33,9 @@ from remembrancer.store import jobs as store
 from remembrancer.store.job_cursors import ReadMessages
 from remembrancer.store.jobs import Lease
 
-LEASE_MS: Final = 10 * MINUTE_MS
-"""Milliseconds for which a lease is taken and renewed; longer than any call of a model."""
+LEASE_MS: Final = 12 * MINUTE_MS
+"""Milliseconds for which a lease is taken and renewed; longer than any question to a model, which
+is asked twice, five minutes at most, where it takes no form."""
 
 STATEMENTS_MAX: Final = 34
 """Statements of one piece of a run; with the frame's own they stay under the 45 of a request."""

@@ -19,6 +19,7 @@ from remembrancer.core.distill.guard import is_instruction, without_secret
 from remembrancer.core.distill.lines import Line
 from remembrancer.core.memories.sameness import repetition_key
 from remembrancer.core.text.fold import clean, fold, normalise
+from remembrancer.core.text.variants import simplified
 from remembrancer.core.values import JSON
 
 TYPES: Final = frozenset(
@@ -71,8 +72,8 @@ class Fact:
 
     @property
     def same(self) -> str:
-        """What another fact with the same text has, too."""
-        return repetition_key(self.content)
+        """What another fact with the same text has, too, in either script of Chinese."""
+        return repetition_key(simplified(self.content))
 
 
 def read_facts(
