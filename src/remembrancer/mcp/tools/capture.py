@@ -74,8 +74,8 @@ TOOLS: Final[tuple[Tool[App, Any], ...]] = (
         name="quick_capture",
         title="Capture a line",
         description="Turn what the user typed into an item. #tag +project @topic !high due:friday "
-        "are read, else a task's date or series in its words; 'note:' or '记住：' in front makes it "
-        "a memory.",
+        "are read, else a task's date or series in its words; 'note:' or '记住：' in front makes "
+        "it a memory.",
         handler=_capture,
         arguments=QuickCapture,
         result=results.CREATED,
