@@ -36,7 +36,7 @@ SWAP_ATTEMPTS_MAX: Final = 50
 """Times the swap is tried while writers go on."""
 
 WRITES_PER_EVENT: Final = 8
-"""Rows written for one event on D1, shadows included. Source: measured, 5.3 where no row is wrong."""
+"""Rows written for one event on D1, shadows included. Source: measured: 5.3 if no row is wrong."""
 
 Progress = Callable[[int, int], None]
 """Told (events done, events in all)."""
