@@ -28,8 +28,8 @@ def project_precious(round_: Sequence[Placed], shadow: str) -> list[Statement]:
             str(quote["source"]),
             int(str(quote["created_at"])),
         ]
-        for id_, entry in entries.items()
-        if isinstance(quote := entry.after, dict)
+        for id_, (_, quote, _) in entries.items()
+        if isinstance(quote, dict)
     ]
     result = _delete(round_, f"{shadow}precious", "id", _ids(entries))
     columns = "id, content, sha256, context_message_ids, source, created_at"
@@ -43,14 +43,14 @@ def project_glossary(round_: Sequence[Placed], shadow: str) -> list[Statement]:
     """
     entries = net_entries(round_)
     before = [
-        entry_of(id_, entry.before, at_ms=0)
-        for id_, entry in entries.items()
-        if isinstance(entry.before, dict)
+        entry_of(id_, entry, at_ms=0)
+        for id_, (entry, _, _) in entries.items()
+        if isinstance(entry, dict)
     ]
     after = [
-        entry_of(id_, entry.after, at_ms=entry.at_ms)
-        for id_, entry in entries.items()
-        if isinstance(entry.after, dict)
+        entry_of(id_, entry, at_ms=at_ms)
+        for id_, (_, entry, at_ms) in entries.items()
+        if isinstance(entry, dict)
     ]
     rows: list[list[SqlValue]] = [
         [
@@ -110,7 +110,7 @@ def entry_of(id_: str, entry: Mapping[str, JSON], *, at_ms: int) -> GlossaryEntr
 
 
 def _ids(entries: Mapping[str, Entry]) -> list[str]:
-    return [id_ for id_, entry in entries.items() if entry.before is not None]
+    return [id_ for id_, (before, _, _) in entries.items() if before is not None]
 
 
 def _delete(

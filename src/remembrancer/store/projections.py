@@ -169,11 +169,11 @@ def _counters(
 
 def _project_relations(round_: Sequence[Placed], shadow: str) -> list[Statement]:
     namespace, entries = round_[0].event.namespace, net_entries(round_)
-    gone = [split_key(key) for key, entry in entries.items() if entry.before is not None]
+    gone = [split_key(key) for key, (before, _, _) in entries.items() if before is not None]
     come = [
         [*split_key(key), *(_scalar(edge.get(name)) for name in _EDGE)]
-        for key, entry in entries.items()
-        if isinstance(edge := entry.after, dict)
+        for key, (_, edge, _) in entries.items()
+        if isinstance(edge, dict)
     ]
     result: list[Statement] = []
     if gone:
@@ -202,11 +202,11 @@ def _scalar(value: JSON) -> SqlValue:
 
 def _project_settings(round_: Sequence[Placed], shadow: str) -> list[Statement]:
     namespace, entries = round_[0].event.namespace, net_entries(round_)
-    gone = [[name] for name, entry in entries.items() if entry.before is not None]
+    gone = [[name] for name, (before, _, _) in entries.items() if before is not None]
     come = [
-        [name, canonical_json(entry.after)]
-        for name, entry in entries.items()
-        if entry.after is not None
+        [name, canonical_json(value)]
+        for name, (_, value, _) in entries.items()
+        if value is not None
     ]
     result: list[Statement] = []
     if gone:

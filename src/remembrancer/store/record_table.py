@@ -36,16 +36,9 @@ class Placed:
         return self.event.stream.partition("/")[2]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One entry of a record that a namespace shares, before and after some events.
-
-    *Units:* `at_ms` the moment of the last of them that changed it.
-    """
-
-    before: JSON
-    after: JSON
-    at_ms: int
+Entry = tuple[JSON, JSON, int]
+"""One entry of a record that a namespace shares: before and after some events, and the moment of
+the last of them that changed it, in ms. A tuple: every start of the Worker makes this module."""
 
 
 def net_entries(round_: Sequence[Placed]) -> dict[str, Entry]:
@@ -57,8 +50,8 @@ def net_entries(round_: Sequence[Placed]) -> dict[str, Entry]:
     result: dict[str, Entry] = {}
     for placed in round_:
         for name, (before, after) in placed.event.changes.items():
-            first = result[name].before if name in result else before
-            result[name] = Entry(first, after, placed.event.at_ms)
+            first = result[name][0] if name in result else before
+            result[name] = (first, after, placed.event.at_ms)
     return result
 
 
