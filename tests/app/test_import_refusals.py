@@ -153,6 +153,25 @@ async def test_event_of_a_newer_program_is_refused_with_its_line(
         await load(lines)
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("at_ms", 10**15, "'at_ms' that cannot be"),
+        ("at_ms", -(10**15), "'at_ms' that cannot be"),
+        ("position", 2**53, "'position' that cannot be"),
+        ("version", 10**30, "'version' that cannot be"),
+        ("actor", "user\ud800", "surrogate pair in its 'actor'"),
+    ],
+)
+async def test_line_with_a_value_that_no_store_holds_is_refused(
+    name: str, value: object, words: str, written: Lines
+) -> None:
+    event = json.loads(written[1]) | {name: value}
+    lines = [written[0], json.dumps(event).encode() + b"\n", *written[2:]]
+    with pytest.raises(CorruptData, match=f"line 2 has .*{words}"):
+        await load(lines)
+
+
 async def test_import_for_another_namespace_than_the_files_is_refused() -> None:
     bench = Bench()
     await settle(bench)

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from remembrancer.core.dates.zones import is_within_years
 from remembrancer.core.errors import CorruptData, InvalidInput
+from remembrancer.core.limits import INTEGER_MAX
 from remembrancer.core.values import JSON, canonical_json
 
 FORMAT: Final = "remembrancer-export"
@@ -92,6 +95,13 @@ _MEMBERS: Final[Mapping[str, Mapping[str, tuple[type, ...]]]] = MappingProxyType
         "more": {"cursor": _TEXT},
     }
 )
+_TIMES: Final = frozenset(
+    {"at_ms", "created_at", "last_recalled_at", "last_seen_at", "last_used_at"}
+)
+"""Members that are moments, in milliseconds UTC."""
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
 _FIRST_END: Final = {"counts": (dict,), "sha256": _TEXT}
 """Members of the last line of a file of the first schema."""
 
@@ -171,9 +181,19 @@ def parse_line(raw: bytes, number: int) -> Line:
     if held.keys() != members.keys():
         raise _strange(number, f"does not have the members of {kind!r}")
     for name, types in members.items():
-        if type(held[name]) not in types:
+        value = held[name]
+        if type(value) not in types:
             raise _strange(number, f"has a {name!r} of another type")
+        if type(value) is int and not _can_be(name, value):
+            raise _strange(number, f"has a {name!r} that cannot be")
+        if type(value) is str and _SURROGATE.search(value):
+            raise _strange(number, f"has half of a surrogate pair in its {name!r}")
     return Line(kind, held)
+
+
+def _can_be(name: str, value: int) -> bool:
+    # A time beyond those that answers can show would break every list that holds it.
+    return is_within_years(value) if name in _TIMES else abs(value) <= INTEGER_MAX
 
 
 def _check_header(kind: str, held: Mapping[str, object]) -> None:
