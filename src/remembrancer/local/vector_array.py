@@ -263,5 +263,5 @@ class VectorArray:
         if not found:
             return []
         scores = self._matrix([floats for _, floats in found]) @ np.asarray(values, np.float32)
-        pairs = zip(scores.tolist(), (id_ for id_, _ in found), strict=True)
-        return [(id_, score) for score, id_ in sorted(pairs, key=lambda x: (-x[0], x[1]))[:top]]
+        pairs = sorted(zip((-scores).tolist(), (id_ for id_, _ in found), strict=True))
+        return [(id_, -far) for far, id_ in pairs[:top]]

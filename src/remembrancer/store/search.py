@@ -84,11 +84,6 @@ _BRIEF_ITEMS: Final = replace(
     ITEMS, columns={name: type_ for name, type_ in ITEMS.columns.items() if name in _BRIEF}
 )
 
-_BRIEF_COLUMNS: Final = ", ".join(
-    f"i.{name}"
-    for name in ("seq", "id", "version", "position", "created_at", "updated_at", *_BRIEF)
-)
-
 TAGS_KEPT: Final = 512
 """Lists of tags taken apart, the last ones: many items have the same. Our choice."""
 
@@ -106,6 +101,21 @@ _USE: Final = (
     "(SELECT u.last_recalled_at FROM item_use AS u WHERE u.namespace = ?1 AND u.item_id = i.id)"
     " AS last_recalled_at"
 )
+
+
+_BESIDE: Final = f"{owner_columns()}, {_USE}"
+_WHOLE_COLUMNS: Final = f"{COLUMNS}, {_BESIDE}"
+_BRIEF_COLUMNS: Final = ", ".join(
+    [
+        *(f"i.{name}" for name in ("seq", "id", "version", "position", "created_at", "updated_at")),
+        *(f"i.{name}" for name in _BRIEF),
+        _BESIDE,
+    ]
+)
+
+_TEXTS_KEPT: Final = 64
+"""Texts of the column `held` that are kept: one for each number of terms, rounded up, and place
+among the bound values. Our choice."""
 
 
 class Match(NamedTuple):
@@ -281,8 +291,7 @@ def _listed(source: str, asked: Asked, terms: Sequence[str], marks: Marks, tier:
 
 
 def _columns(terms: Sequence[str]) -> str:
-    columns = _BRIEF_COLUMNS if terms else COLUMNS
-    return f"{columns}, {owner_columns()}, {_USE}"
+    return _BRIEF_COLUMNS if terms else _WHOLE_COLUMNS
 
 
 def _held(terms: Sequence[str], marks: Marks) -> str:
@@ -294,12 +303,16 @@ def _held(terms: Sequence[str], marks: Marks) -> str:
     """
     if not terms:
         return "'' AS held"
-    listed = marks.add(canonical_json(list(terms)))
+    return _held_sql(marks.add(canonical_json(list(terms))), -(-len(terms) // _TERMS_STEP))
+
+
+@lru_cache(maxsize=_TEXTS_KEPT)
+def _held_sql(listed: str, steps: int) -> str:
     parts = [
         f"CASE WHEN instr(text, ' ' || ({listed} ->> {place}) || ' ') > 0"
         f" THEN ({listed} ->> {place}) || ' ' ELSE '' END"
         # Beyond the last term there is only NULL, which no text holds.
-        for place in range(-(-len(terms) // _TERMS_STEP) * _TERMS_STEP)
+        for place in range(steps * _TERMS_STEP)
     ]
     groups = [
         f"({' || '.join(parts[start : start + _SUMMED])})"
