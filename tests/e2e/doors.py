@@ -19,7 +19,8 @@ from urllib.parse import quote
 
 import httpx
 from tests.conftest import ROOT
-from tests.e2e.serving import PROGRAM, Json, Launcher, Server, environment
+from tests.e2e.logs import SENT
+from tests.e2e.serving import LOGS, PROGRAM, Json, Launcher, Server, environment
 
 OK = "ok"
 """What a door says when nothing is wrong."""
@@ -164,13 +165,18 @@ class Doors(FarDoors):
         return _told(json.loads(done.stdout))
 
     def _exchange(self, line: bytes) -> bytes:
+        SENT.add_body(line)
         if self.streams is None:
-            self.streams = subprocess.Popen(
-                [PROGRAM, "mcp", "--data", self.launcher.data],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env=environment(),
-            )
+            log = self.launcher.data.parent / "streams.log"
+            LOGS.append(log)
+            with log.open("wb") as errors:
+                self.streams = subprocess.Popen(
+                    [PROGRAM, "mcp", "--data", self.launcher.data],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    env=environment(),
+                )
         assert self.streams.stdin is not None and self.streams.stdout is not None
         self.streams.stdin.write(line)
         self.streams.stdin.flush()

@@ -3,6 +3,9 @@
 All others use the fixture `server` and run wherever it is pointed: at a server of this machine, at
 the Worker in Pyodide, and at the Worker in the platform's own runtime. None of them is skipped in
 one of these places.
+
+What servers log is searched for keys and for the texts that the tests sent (`logs.py`) once the
+last test is over. Of a server that `BASE_URL` names there is no log here, so nothing is searched.
 """
 
 from __future__ import annotations
