@@ -371,6 +371,6 @@ def _namespaces(
 def _occupied(namespace: str, how: str) -> Conflict:
     return Conflict(
         f"the namespace {namespace!r} is not empty, {how}",
-        hint="import into an empty data folder: --data DIR",
+        hint="import into an empty store; on this machine: --data DIR",
         details={"namespace": namespace},
     )
