@@ -42,6 +42,7 @@ SAID = (
     ("ship it in 2 weeks", "ship it in 2 weeks", "2026-12-16 09:00"),
     ("pay on the last day of the month", "pay on the last day of the month", "2026-12-31 17:00"),
     ("call Bob", "call Bob", None),
+    ("fix login on 2026.1.2 release", "fix login on 2026.1.2 release", None),
     ("last friday was fun", "last friday was fun", None),
     ("买 5 个苹果", "买 5 个苹果", None),
     ("写 2026-02-30 的报告", "写 2026-02-30 的报告", None),
@@ -85,6 +86,7 @@ SERIES = (
     ("写周报 每周五", "weekly", 1, "2026-12-04 09:00"),
     ("每月15号 还信用卡", "monthly", 1, "2026-12-15 09:00"),
     ("每兩週 復盤", "weekly", 2, None),
+    ("每两周 复盘，下周一开始", "weekly", 2, "2026-12-07 09:00"),
     ("每个工作日 9点 站会", "weekdays", 1, "2026-12-03 09:00"),
     ("standup every weekday at 9:30", "weekdays", 1, "2026-12-03 09:30"),
     ("every friday 3pm weekly report", "weekly", 1, "2026-12-04 15:00"),
@@ -110,6 +112,12 @@ NO_SERIES = (
     "read about every day carry knives",
     "每周一次的例会太长了",
     "每月例会纪要",
+    "every other thing",
+    "fix the bug that occurs every day",
+    "查一下为什么失败 每天",
+    "每月32号 对账",
+    "每周一、三、五健身",
+    "every monday and friday gym",
 )
 
 

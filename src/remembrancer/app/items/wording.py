@@ -20,15 +20,18 @@ def read_words(given: ItemInput, at: Moment) -> ItemEdit:
     if given.get("kind") != "task" or "due" in given:
         return {}
     text = str(given.get("content") or given["title"])
-    series = None
-    if "recurrence_kind" not in given:
-        series = find_series(text, now_ms=at.now_ms, zone=at.zone)
+    found = find_date(text, now_ms=at.now_ms, zone=at.zone)
+    edit: ItemEdit = {}
+    if found is not None and found.at_ms > at.now_ms:
+        edit = {"due_at": found.at_ms, "due_text": found.matched}
+    if "recurrence_kind" in given:
+        return edit
+    series = find_series(text, now_ms=at.now_ms, zone=at.zone)
     if series is None:
-        found = find_date(text, now_ms=at.now_ms, zone=at.zone)
-        return {} if found is None else {"due_at": found.at_ms, "due_text": found.matched}
+        return edit
     said = series.recurrence
     assert said.kind in RECURRENCE_KINDS
-    edit: ItemEdit = {"recurrence_kind": said.kind, "recurrence_interval": said.interval}
+    edit |= {"recurrence_kind": said.kind, "recurrence_interval": said.interval}
     if said.kind == "monthly" and said.anchor_day is not None:
         edit["recurrence_day"] = said.anchor_day
     if series.due_ms is not None:

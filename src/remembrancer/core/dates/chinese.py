@@ -35,9 +35,9 @@ _UNITS: Final = {
 }  # fmt: skip
 
 _UNIT: Final = "(?:秒钟?|分钟?|刻钟|小时|钟头|天|日|周|星期|礼拜|月|季度|年)"
-_WEEK: Final = "(?:周|星期|礼拜)"
+_WEEK: Final = "(?:周(?!期)|(?<!黑色)星期|礼拜)"
 _WHICH: Final = "(?P<which>这一?个?|本|当|下下一?个?|下一?个?|上上一?个?|上一?个?)"
-_EDGE: Final = "(?P<edge>初|中旬?|底|末|最后一[天日])"
+_EDGE: Final = "(?P<edge>初(?![一二三四五六七八九十])|中旬?|底|末|最后一[天日])"
 _LENGTH: Final = (
     rf"(?P<amount>{HAN_NUMBER}|半)(?P<measure>个)?(?P<half>半)?(?P<unit>{_UNIT})(?P<late>半)?"
     rf"(?:[零又]?(?P<amount2>{HAN_NUMBER})个?(?P<unit2>小时|钟头|分钟?|天))?"
@@ -218,7 +218,8 @@ _YEAR: Final = (
 
 CHINESE_RULES: Final = (
     Rule(
-        r"(?P<day>大前|大后|昨|今|明|(?<![以之目先])前|(?<![以之今最然随往])后)[天日儿]", _day_word
+        r"(?P<day>大前|大后|昨|今|明|(?<![以之目先])前|(?<![以之今最然随往])后)[天日儿](?![性头])",
+        _day_word,
     ),
     Rule(r"(?P<day>昨|今|明|后)天?(?P<part>早|晚)上?", _day_part_word),
     Rule(r"(?P<day>今|明)夜(?P<part>里?)", _day_part_word),
@@ -242,7 +243,7 @@ CHINESE_RULES: Final = (
     Rule(rf"(?:{_YEAR}年?的?|年)(?P<edge>初|底|末|终|最后一[天日])", _year_edge),
     Rule(rf"{_WHICH}季度?(?:的?(?P<edge>初|底|末))?", _quarter),
     Rule(r"季度?[底末]", _quarter_end),
-    Rule(rf"(?:再?过)?{_LENGTH}(?:[之以过]?后|[之以]?内)", _length),
+    Rule(rf"(?:再?过)?{_LENGTH}(?:[之以过]?后(?![端台续勤期])|[之以]?内)", _length),
     Rule(rf"再?过{_LENGTH}", _length),
     Rule(rf"{_LENGTH}(?P<past>[之以]?前)", _length),
 )

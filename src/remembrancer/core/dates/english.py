@@ -278,6 +278,7 @@ ENGLISH_RULES: Final = (
     Rule(
         # "first friday" alone is of a month that is not said.
         r"(?<!first )(?<!second )(?<!third )(?<!fourth )(?<!last )(?<!other )"
+        r"(?<!black )(?<!good )(?<!casual )"
         rf"(?:(?P<before>this|next|last) week,? (?:on )?|(?P<which>this|next|last|coming) )?"
         rf"{_WEEKDAY}"
         r"(?:,? (?:of )?(?P<after>this|next|last) week)?",

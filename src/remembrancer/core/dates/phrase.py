@@ -129,6 +129,13 @@ _HAN_FIRST: Final = NUMERAL_CHARS | frozenset(
 """Chinese characters that a lead or a rule can begin with; at others nothing is tried."""
 _BETWEEN: Final = r"\)?(?:的|,? ?(?:on )?\(?)"
 """What may stand between a day and a time of day."""
+_ABOUT: Final = r"(?:(?<![a-z])(?:about|regarding|re:?) |有关|关)$"
+"""Words before a date that is what a text is about, and not its time (关 of 关于)."""
+_MORE: Final = (
+    r" ?(?:到|至|[-–~、和及]|to|through|and|or|,)"
+    r"(?: ?(?:周|星期|礼拜)?[一二三四五六日天](?![个项件])| (?:mon|tue|wed|thu|fri|sat|sun))"
+)
+"""What makes a weekday one of several."""
 _CLOSING: Final = r"[ .,!;)]*"
 """What may follow a date that is the whole text."""
 
@@ -315,7 +322,8 @@ def find_date(text: str, *, now_ms: int, zone: ZoneInfo) -> ParsedDate | None:
 
     Conservative: a lone number, a bare hour, a word that is also a date (`sat`), a moment that has
     passed count only with a marker (`due`, `by`, 之前) or a second part. An impossible date is
-    passed over. Looks at the first 2,000 characters. *Promise:* never raises for a text.
+    passed over; of several days none is taken. Looks at the first 2,000 characters. *Promise:*
+    never raises for a text.
     """
     folded, present = fold(text[:SENTENCE_CHARS_MAX]), present_at(now_ms, zone)
     reader = _Reader(folded, present)
@@ -326,7 +334,10 @@ def find_date(text: str, *, now_ms: int, zone: ZoneInfo) -> ParsedDate | None:
             start += 1
             continue
         phrase, ms = max(readings, key=lambda one: (one[0].end, isinstance(one[1], int)))
-        if isinstance(ms, int) and _is_believed(phrase, ms, now_ms):
+        if _pattern(_MORE).match(folded.text, phrase.end) is not None:
+            return None  # one of several days
+        is_topic = _pattern(_ABOUT).search(folded.text[max(0, start - 12) : start]) is not None
+        if isinstance(ms, int) and _is_believed(phrase, ms, now_ms) and not is_topic:
             return _parsed(folded, phrase, ms, start=start)
         # A part of what is not believed is not either: "last friday" holds no "friday".
         start = phrase.end

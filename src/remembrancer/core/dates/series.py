@@ -26,7 +26,11 @@ from remembrancer.core.errors import InvalidInput
 WORDS_MAX: Final = 8
 """Words that a series has at most, its time of day included. Our choice."""
 
-_APART: Final = re.compile(r"[\s，,、。.；;:：!！]+")
+_APART: Final = re.compile(r"[\s，,。.；;:：!！]+")
+_MORE: Final = re.compile(
+    r"[\s，,、]*(?:(?:and|or|to|through|until|except)\b|[&–~到至和或及、-])", re.IGNORECASE
+)
+"""What makes a series one of several, or ends it: not understood, so it is none."""
 _SAYS_SO: Final = re.compile(r"every|each|每|(?:on )?(?:the )?last day of", re.IGNORECASE)
 _TELLS: Final = re.compile(
     r"\b(?:that|why|which|how|what|when|where|who|whether|because|if)\b|为什么|為什麼|怎么|怎麼|如何",
@@ -77,7 +81,8 @@ def _edges(text: str) -> Iterator[str]:
     tells = _TELLS.search(text) is not None
     for count in range(min(WORDS_MAX, len(ends)), 0, -1):
         head, tail = text[: ends[count - 1]], text[starts[-count] :]
-        if len(head) <= TEXT_CHARS_MAX and _SAYS_SO.match(head):
+        is_whole = _MORE.match(text, len(head)) is None
+        if len(head) <= TEXT_CHARS_MAX and _SAYS_SO.match(head) and is_whole:
             yield head
         if len(tail) <= TEXT_CHARS_MAX and _SAYS_SO.match(tail) and not tells:
             yield tail
