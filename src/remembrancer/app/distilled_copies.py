@@ -58,10 +58,11 @@ class Copies:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What is forgotten. *Shape:* `said` every wording the item ever had; `sources` ids of the
-    messages that it came from."""
+    """What is forgotten. *Shape:* `said` every wording the item ever had, `stated` those that were
+    its title or content; `sources` ids of the messages that it came from."""
 
     said: Sequence[str]
+    stated: Sequence[str]
     sources: Sequence[str]
 
 
@@ -70,11 +71,12 @@ async def distilled_copies(
 ) -> Copies:
     """Return what takes a forgotten item's texts out of all that was said and distilled.
 
-    *Shape:* texts shorter than `QUOTE_CHARS_MIN` are not looked for, but a candidate that says just
-    that goes as well. *Promise:* one round trip of eight statements; writes nothing.
+    *Shape:* a text shorter than `QUOTE_CHARS_MIN` is looked for where a clause says nothing else,
+    in Chinese; a candidate that says just that goes as well. *Promise:* one round trip of eight
+    statements; writes nothing.
     """
     said, sources = wording.said, wording.sources
-    forgotten = Forgotten(said)
+    forgotten = Forgotten(said, wording.stated)
     hashes = [hashlib.sha256(repetition_key(text).encode()).hexdigest() for text in said]
     outcomes = await app.sql.read(
         store.quoting_statements(

@@ -141,7 +141,7 @@ async def _look(app: App, caller: Caller, item_id: str) -> _Found:
     items, _ = item_store.loaded(outcomes[0])
     said = _said(events)
     redacted = _redacted(said, outcomes[1])
-    wording = Wording(said, _sources(events))
+    wording = Wording(said, _said(events, _STATED), _sources(events))
     copies = await distilled_copies(app, caller.namespace, item_id, wording)
     counts: dict[str, JSON] = {
         "events_emptied": len(events),
@@ -203,14 +203,14 @@ def _tombstone(fields: Fields) -> Draft:
     return Draft(FORGOTTEN, {}, note)
 
 
-def _said(events: list[Event]) -> list[str]:
-    """Return every text that the item ever had."""
+def _said(events: list[Event], fields: frozenset[str] | None = None) -> list[str]:
+    """Return every text that the item ever had, in these fields or in any."""
     return sorted(
         {
             text
             for event in events
             for name, pair in event.changes.items()
-            if name in _WORDED
+            if name in (fields or _WORDED)
             for text in _texts(pair)
         }
     )
@@ -242,6 +242,9 @@ _WORDED = frozenset(
     {"title", "content", "summary", "raw_input", "steps", "notes", "decisions", "problems"}
 )
 """Fields whose wording is looked for as quotes."""
+
+_STATED = frozenset({"title", "content"})
+"""Fields that say what the item is."""
 
 
 def _texts(value: object) -> list[str]:

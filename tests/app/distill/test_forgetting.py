@@ -10,10 +10,11 @@ import pytest
 from tests.app.candidates.test_queue import waiting
 from tests.app.distill.nightly import Distiller, echoing, fact, facts, lines_of
 from tests.app.distill.test_dream import dreaming, remember
-from tests.builders import NAMESPACE, Bench
+from tests.builders import NAMESPACE, Bench, id_of
 
 from remembrancer.app.candidates.decide import decide_candidate
 from remembrancer.app.forget import forget_item
+from remembrancer.app.items.write import create_item
 from remembrancer.app.library.digest import set_digest
 from remembrancer.app.rebuild import rebuild
 from remembrancer.app.verify import verify
@@ -246,3 +247,18 @@ async def test_chat_keeps_neither_thoughts_nor_questions_that_say_it() -> None:
     )
     await forget_item(bench.app, bench.caller(), item)
     assert await bench.rows("SELECT turn FROM turn_blocks") == [{"turn": "b"}]
+
+
+async def test_statement_of_two_characters_goes_and_a_step_of_two_is_anybodys() -> None:
+    bench = Bench()
+    answer = await create_item(
+        bench.app, bench.caller(), {"title": "属兔", "kind": "memory", "steps": ["好的"]}
+    )
+    await set_digest(bench.app, bench.caller(), "用户屬兔。喜欢茶。")
+    await waiting(bench, "用户喜欢茶，好的")
+    await forget_item(bench.app, bench.caller(), id_of(answer))
+    [row] = await bench.rows("SELECT content FROM digests")
+    assert row["content"] == "[forgotten]。喜欢茶。"
+    [row] = await bench.rows("SELECT content FROM candidates")
+    assert row["content"] == "用户喜欢茶，好的"
+    assert (await verify(bench.app))["ok"]

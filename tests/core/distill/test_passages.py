@@ -32,13 +32,18 @@ STATED = [
     ("art", "I start tomorrow", "I start tomorrow"),
     ("likes art", "she likes Artemis", "she likes Artemis"),
     ("likes art", "> she likes art", f"> {MARK}"),
+    ("我属兔", "你好。我属兔，喜欢茶。", f"你好。{MARK}，喜欢茶。"),
+    ("属兔", "- 用户屬兔", f"- {MARK}"),
+    ("属兔", "属兔的人运气好。他属兔年。", "属兔的人运气好。他属兔年。"),
+    ("怕狗", "用户怕狗，也怕狗叫", f"{MARK}，也怕狗叫"),
+    ("tea", "tea, milk, bread", "tea, milk, bread"),
     ("生于北京，长于上海", "他生于北京，长于上海。现在在杭州。", f"{MARK}。现在在杭州。"),
 ]
 
 
 @pytest.mark.parametrize(("said", "text", "left"), STATED)
 def test_clause_or_sentence_that_states_it_goes(said: str, text: str, left: str) -> None:
-    assert Forgotten([said]).without(text) == left
+    assert Forgotten([said], [said]).without(text) == left
 
 
 SOURCES = [
@@ -83,3 +88,10 @@ def test_taking_out_is_settled_after_once_and_leaves_no_quote(said: str, text: s
 @given(st.text(max_size=300))
 def test_without_any_wording_nothing_goes(text: str) -> None:
     assert Forgotten([]).without(text) == text
+
+
+@pytest.mark.parametrize("said", ["我属兔", "属兔", "屬兔。"])
+def test_short_statement_is_looked_for_as_it_may_be_written(said: str) -> None:
+    groups = Forgotten([said], [said]).words
+    for text in ("用户属兔，喜欢茶", "我屬兔"):
+        assert any(2 * sum(word in text for word in words) >= len(words) for words in groups)

@@ -31,6 +31,9 @@ STATEMENTS_MAX: Final = 45
 sentences, and its first ones say what it is about. Two words of each stay under the hundred values
 that a statement of D1 binds."""
 
+SHORT_CHARS_MIN: Final = 2
+"""Characters of the shortest statement that is looked for, in Chinese. Our choice."""
+
 WORDS_MAX: Final = 6
 """Words of a statement by which the store finds texts that may state it. Our choice."""
 
@@ -69,13 +72,16 @@ class _Statement:
 class Forgotten:
     """The texts of a forgotten item, and how they are taken out of others.
 
-    *Shape:* `said` every wording that it ever had. *Promise:* the same text always loses the same
-    passages, so what a table and its event hold stays equal.
+    *Shape:* `said` every wording that it ever had, `stated` those of them that say what it is: of
+    a few characters these alone are looked for, since a step or a note of two (好的) is anybody's.
+    *Promise:* the same text always loses the same passages, so what a table and its event hold
+    stays equal.
     """
 
-    def __init__(self, said: Sequence[str]) -> None:
+    def __init__(self, said: Sequence[str], stated: Sequence[str] = ()) -> None:
         self._said = [text for text in said if len(text) >= QUOTE_CHARS_MIN]
         self._statements = list(_statements(self._said))[:STATEMENTS_MAX]
+        self._short = {text: core for text in stated if (core := _short_core(text))}
 
     @property
     def words(self) -> list[list[str]]:
@@ -86,6 +92,7 @@ class Forgotten:
         """
         limit = WORDS_MAX if len(self._statements) <= FEW else 2
         groups = [_literal(one.text, limit) for one in self._statements]
+        groups += [[_bare(text)] for text in self._short][: STATEMENTS_MAX - len(groups)]
         room = BOUND_MAX - sum(map(len, groups))
         for words in list(groups):
             for write in (_likeliest, _farthest):
@@ -163,6 +170,8 @@ class Forgotten:
         return "".join(fresh)
 
     def _is_stated(self, part: str) -> bool:
+        if self._short and _short_core(part) in self._short.values():
+            return True
         if len(part.strip()) < QUOTE_CHARS_MIN:
             return False
         key = fold_key(simplified(part))
@@ -171,6 +180,23 @@ class Forgotten:
             any(_is_in(core, key) for core in one.cores) or is_said_alike(one.text, plain)
             for one in self._statements
         )
+
+
+def _bare(text: str) -> str:
+    """Return a clause without what stands around it and who says it, as it is written."""
+    edges = _EDGES.match(text)
+    return _SPEAKER.sub("", edges["core"] if edges is not None else text)
+
+
+def _short_core(text: str) -> str:
+    """Return what a clause of few characters says, folded, or nothing.
+
+    Two or three of Chinese can be a whole statement (属兔). It is found where it is all that a
+    clause says; as a part of one it might be anything.
+    """
+    core = fold_key(simplified(_bare(text)))
+    is_short = SHORT_CHARS_MIN <= len(core) < QUOTE_CHARS_MIN
+    return core if is_short and not any(char.isascii() for char in core) else ""
 
 
 def _literal(text: str, limit: int) -> list[str]:
