@@ -227,6 +227,24 @@ async def test_what_somebody_writes_between_pieces_is_not_mixed_in() -> None:
         await load_pieces(twin, lines)
 
 
+async def test_counters_still_come_when_somebody_writes_behind_the_last_event() -> None:
+    bench, twin = Bench(), Bench()
+    memory = await settle(bench)
+    lines = await export(bench)
+    app, _ = bounded(twin)
+    events = next(n for n, line in enumerate(lines) if b'"line":"use"' in line)
+    standing, done = NOWHERE, 0
+    while done < len(lines):
+        until = events if done < events else len(lines)
+        piece = await import_piece(app, lines[done:until], standing, OWN)
+        standing, done = piece.standing, done + piece.taken
+        if done == events:
+            twin.runtime.advance(DAY_MS)
+            await quick_capture(twin.app, twin.caller(cause="req_new"), "already used 已在用", {})
+    rows = await twin.rows("SELECT seen_count FROM item_use WHERE item_id = ?", memory)
+    assert rows == [{"seen_count": 1}]
+
+
 async def test_last_line_that_does_not_confirm_the_pieces_is_refused() -> None:
     bench = Bench()
     await settle(bench)

@@ -300,7 +300,7 @@ class _Step:
         """Refuse events that neither the file nor this import has brought. *Raises:* Conflict."""
         before = self._before
         reached = max((one.position for one in known.values()), default=0)
-        if before.fresh.total() and last not in (before.last, reached):
+        if fresh and before.fresh.total() and last not in (before.last, reached):
             raise meanwhile()
         present = before.present + _namespaces(lines, fresh, is_fresh=False)
         begins = {one.namespace for _, one in fresh if not before.fresh[one.namespace]}

@@ -170,11 +170,14 @@ _ENDED: Final = (
     " WHERE i.namespace = ?1 AND i.state_since < {old}"
     " AND (i.state = 'deleted' OR i.state = 'expired')"
     f" AND (i.state = 'deleted' OR ({_MORTAL}))"
+    " AND NOT EXISTS (SELECT 1 FROM imports AS m WHERE m.namespace = ?1"
+    " AND m.imported_at >= {old} AND i.created_at <= m.imported_at)"
     " AND ({has_vectors} = 0 OR (NOT EXISTS (SELECT 1 FROM vector_rows AS v"
     " WHERE v.namespace = ?1 AND v.item_id = i.id) AND NOT EXISTS (SELECT 1"
     " FROM vector_outbox AS o WHERE o.namespace = ?1 AND o.item_id = i.id)))"
 )
-"""What is purged: deleted, or expired and still mortal; with vectors only once they are gone."""
+"""What is purged: deleted, or expired and still mortal; with vectors only once they are gone. What
+was imported counts as ended then, so that no purge comes between the pieces of an import."""
 
 
 def ended_statement(

@@ -261,6 +261,21 @@ async def test_expired_memory_is_purged_later_and_what_a_person_expired_is_not()
     assert await states(bench) == {by_person: "expired"}
 
 
+async def test_imported_item_that_has_ended_is_purged_a_period_after_the_import() -> None:
+    bench = Bench()
+    gone = await memory(bench)
+    await delete_items(bench.app, bench.caller(), [gone])
+    bench.runtime.advance(40 * DAY_MS)
+    moment = Statement("INSERT INTO imports VALUES (?, ?)", (NAMESPACE, bench.runtime.now_ms()))
+    await bench.sql.write([moment])
+    assert await clean(bench) == {"is": "nothing"}
+    later = await memory(bench, "讨厌香菜")
+    await delete_items(bench.app, bench.caller(), [later])
+    bench.runtime.advance(30 * DAY_MS + 1)
+    assert await clean(bench) == {"purged": 2, "is": "done"}
+    assert await states(bench) == {}
+
+
 async def test_superseded_item_keeps_its_place_in_the_chain() -> None:
     bench = bench_of_agent()
     id_ = await memory(bench)
