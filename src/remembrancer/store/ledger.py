@@ -205,15 +205,6 @@ def fold(events: Sequence[Event], fields: Fields | None = None) -> Fields:
     return result
 
 
-def position_statement(namespace: Namespace, at_ms: int) -> Statement:
-    """Return the statement that reads the last position at or before a time (0 when none)."""
-    return Statement(
-        "SELECT position FROM events WHERE namespace = ? AND at_ms <= ?"
-        " ORDER BY at_ms DESC, position DESC LIMIT 1",
-        (namespace, at_ms),
-    )
-
-
 def answer_statement(namespace: Namespace, key: str) -> Statement:
     """Return the statement that reads what an idempotency key was answered."""
     return Statement(

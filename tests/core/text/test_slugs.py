@@ -10,14 +10,13 @@ from remembrancer.core.errors import InvalidInput
 from remembrancer.core.limits import TAG_CHARS_MAX, TAGS_MAX
 from remembrancer.core.text.slugs import (
     SLUG_CHARS_MAX,
-    SLUG_SUFFIX_MAX,
+    SLUG_NUMBERS,
     TAG_DISPLAY_CHARS_MAX,
     normalise_tags,
     numbered_slugs,
     slug_ranges,
     slugify,
     tag_key,
-    unique_slug,
 )
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=120)
@@ -86,41 +85,29 @@ def test_slugify_any_name_gives_a_stable_slug_or_refuses(name: str) -> None:
     slug.encode("utf-8")
 
 
-def test_unique_slug_taken_names_get_numbers() -> None:
+def first_free(name: str, taken: set[str]) -> str:
+    return next(slug for slug in numbered_slugs(name) if slug not in taken)
+
+
+def test_numbered_slugs_give_taken_names_a_number() -> None:
     taken: set[str] = set()
     for name in ["项目", "项目!", "项目 ", "项目-2", "Home", "home?"]:
-        taken.add(unique_slug(name, taken))
+        taken.add(first_free(name, taken))
     assert taken == {"项目", "项目-2", "项目-3", "项目-2-2", "home", "home-2"}
 
 
-def test_unique_slug_long_name_stays_within_the_limit() -> None:
-    slug = unique_slug("a" * 100, lambda candidate: candidate == "a" * 80)
-    assert slug == "a" * 78 + "-2"
+def test_numbered_slugs_of_a_long_name_stay_within_the_limit() -> None:
+    assert numbered_slugs("a" * 100)[:2] == ["a" * 80, "a" * 78 + "-2"]
 
 
-def test_unique_slug_all_numbers_taken_is_refused() -> None:
-    asked: list[str] = []
-
-    def is_taken(slug: str) -> bool:
-        asked.append(slug)
-        return True
-
-    with pytest.raises(InvalidInput) as raised:
-        unique_slug("x", is_taken)
-    assert raised.value.field == "name"
-    assert len(asked) == SLUG_SUFFIX_MAX
-
-
-@given(st.lists(ANY_TEXT, max_size=12))
-def test_unique_slug_any_names_never_collide(names: list[str]) -> None:
-    taken: list[str] = []
-    for name in names:
-        try:
-            slug = unique_slug(name, taken)
-        except InvalidInput:
-            continue
-        taken.append(slug)
-    assert len(taken) == len(set(taken))
+@given(ANY_TEXT)
+def test_numbered_slugs_of_any_name_are_as_many_different_slugs(name: str) -> None:
+    try:
+        slugs = numbered_slugs(name)
+    except InvalidInput:
+        return
+    assert len(set(slugs)) == len(slugs) == SLUG_NUMBERS
+    assert all(slugify(slug) == slug for slug in slugs)
 
 
 @pytest.mark.parametrize(

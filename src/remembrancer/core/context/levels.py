@@ -28,12 +28,6 @@ RECURRING_MAX: Final = 10
 LIMIT_DEFAULT: Final = 50
 """Items of a bundle unless asked otherwise. Source: the predecessor's tool."""
 
-USUAL_STARTUP_PRIORITY: Final = 8
-"""Startup priority from which a goal is loaded at startup. Source: DESIGN section 4."""
-
-ALWAYS_STARTUP_PRIORITY: Final = 10
-"""Startup priority that is always loaded. Source: DESIGN section 4."""
-
 
 @dataclass(frozen=True, slots=True)
 class ContextRequest:

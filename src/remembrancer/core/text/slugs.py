@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from remembrancer.core.errors import InvalidInput
@@ -21,9 +21,6 @@ SLUG_CHARS_MAX: Final = 80
 
 SLUG_NUMBERS: Final = 49
 """Largest number behind a slug that is looked for: more names with one slug do not occur."""
-
-SLUG_SUFFIX_MAX: Final = 9_999
-"""Largest number that tells equal slugs apart. Our choice; beyond it the name is refused."""
 
 TAG_DISPLAY_CHARS_MAX: Final = 2 * TAG_CHARS_MAX
 """Characters of a tag as shown. Our choice: combined characters may be longer than their key."""
@@ -54,27 +51,6 @@ def slugify(name: str) -> str:
             field="name",
         )
     return slug
-
-
-def unique_slug(name: str, taken: Callable[[str], bool] | Container[str]) -> str:
-    """Returns the slug of `name`, or the first of `slug-2`, `slug-3` … that is not taken.
-
-    *Raises:* InvalidInput (field `name`) when the name has no slug or all numbers are taken.
-    *Promise:* never returns a taken slug, so two names never share one silently.
-    """
-    is_taken = taken if callable(taken) else taken.__contains__
-    slug = slugify(name)
-    if not is_taken(slug):
-        return slug
-    for number in range(2, SLUG_SUFFIX_MAX + 1):
-        numbered = _numbered(slug, f"-{number}")
-        if not is_taken(numbered):
-            return numbered
-    raise InvalidInput(
-        f"{SLUG_SUFFIX_MAX} names already share the slug {slug!r}",
-        hint="choose a name that differs in its letters",
-        field="name",
-    )
 
 
 def numbered_slugs(name: str) -> list[str]:
