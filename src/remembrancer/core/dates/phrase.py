@@ -123,6 +123,13 @@ _LEAD: Final = (
 """Words before a date that say it is one."""
 _TRAIL: Final = r"[之以]?前|截止|到期|为止"
 """Words after a date that say it is one."""
+_LATIN_FIRST: Final = (
+    r"tod|tom|tmr|the|day|yes|ton|thi|las|nex|com|mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may"
+    r"|jun|jul|aug|sep|oct|nov|dec|end|sta|beg|mid|eo|cob|clo|mon|qua|yea|wee|in |wit|aft|hal|an? "
+    r"|one|two|thr|fou|fiv|six|sev|eig|nin|ten|ele|twe|fif|due|dea|by|on|bef|unt|til|sin|as |fro"
+    r"|at|noo|nig|mor|eve|fir|sec|for"
+)
+"""How a Latin word begins that a lead or a rule can begin with; at others nothing is tried."""
 _HAN_FIRST: Final = NUMERAL_CHARS | frozenset(
     "大前昨今明后这本当下上周星礼月年去季再过半凌清早中正午傍晚夜深截到期最在于至"
 )
@@ -204,6 +211,9 @@ class _Reader:
         """Whether a phrase may begin here: not inside a word, a number or a path."""
         first, before = self.text[start], self.text[max(0, start - 1) : start]
         if is_han(first) and first not in _HAN_FIRST:
+            return False
+        is_latin = first.isascii() and first.isalpha()
+        if is_latin and _pattern(_LATIN_FIRST).match(self.text, start) is None:
             return False
         if not before:
             return True
