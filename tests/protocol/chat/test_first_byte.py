@@ -77,6 +77,7 @@ async def test_request_in_which_nothing_differs_is_passed_in_its_own_bytes(path:
         await one.client.post(
             path, content=raw, headers={**headers, "x-remembrancer-memory": "off"}
         )
+        await one.served.runtime.drain()
     assert [sent.body for sent in one.outbound.sent] == [raw, raw]
 
 
@@ -99,6 +100,7 @@ async def test_request_that_must_not_go_on_as_it_came_is_written_anew(raw: bytes
     async with chats(answer) as one:
         headers = {**OWNER, "content-type": "application/json"}
         response = await one.client.post(OPENAI, content=raw, headers=headers)
+        await one.served.runtime.drain()
     assert response.status_code == 200
     sent = one.outbound.sent[0].body
     assert sent != raw
