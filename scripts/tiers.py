@@ -70,7 +70,7 @@ TIERS = (
     Tier(
         "workerd",
         "the Worker in the platform's own runtime, on real D1 and a queue",
-        80,
+        150,
         workers=1,
         is_far=True,
     ),

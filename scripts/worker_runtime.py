@@ -39,8 +39,10 @@ PROGRAMS = ROOT / "node_modules" / ".bin"
 """wrangler, and the Node that the lock brings."""
 FLAGS = ("python_workers_development", "experimental")
 """Compatibility flags with which the runtime takes the Pyodide that lies in its cache."""
-WITHOUT_LOGIN = ("--local", "--var", "EMBEDDING_MODEL:off", "--var", "RATE_LIMIT_PER_MINUTE:0")
-"""Without the first, Workers AI asks for a login before anything starts."""
+WITHOUT_LOGIN = "--local"
+"""Without it, Workers AI asks for a login before anything starts."""
+VARIABLES = {"EMBEDDING_MODEL": "off", "RATE_LIMIT_PER_MINUTE": "0"}
+"""The Worker's variables unless more are given."""
 LAUNCHER = '#!/bin/sh\ncommand=$1\nshift\nexec "{runtime}" "$command" {options} "$@"\n'
 """What wrangler starts for the runtime: wrangler has no option for where Pyodides are kept."""
 START_S = 300
@@ -119,7 +121,9 @@ def find_runtime() -> str:
 
 
 @contextmanager
-def serve(*, is_fetching: bool = False, port: int = 0) -> Iterator[Runtime]:
+def serve(
+    variables: Mapping[str, str] = VARIABLES, *, is_fetching: bool = False, port: int = 0
+) -> Iterator[Runtime]:
     """Serves the Worker on an empty, migrated database until the block ends.
 
     One that is fetching lets pywrangler resolve the packages and the runtime fetch its Pyodide, as
@@ -137,8 +141,10 @@ def serve(*, is_fetching: bool = False, port: int = 0) -> Iterator[Runtime]:
         _run(migrate, environment)
         port = port or _free_port()
         token = f"sk-{secrets.token_urlsafe(24)}"
-        command = [sys.executable, "-m", "pywrangler", "dev", *base, *WITHOUT_LOGIN]
-        command += ["--ip", "127.0.0.1", "--port", str(port), "--var", f"CHATBOX_API_KEY:{token}"]
+        command = [sys.executable, "-m", "pywrangler", "dev", *base, WITHOUT_LOGIN]
+        command += ["--ip", "127.0.0.1", "--port", str(port)]
+        for name, value in {**variables, "CHATBOX_API_KEY": token}.items():
+            command += ["--var", f"{name}:{value}"]
         with log.open("wb") as output:
             # A group of its own: pywrangler, npx, wrangler and the runtime end together.
             process = subprocess.Popen(
