@@ -24,6 +24,20 @@ async def test_rows_of_any_count_come_back_in_order(count: int) -> None:
     assert [list(row.values())[1:] for row in found.rows] == rows
 
 
+@pytest.mark.parametrize("count", [2, LISTED_VALUES_MAX])
+async def test_text_comes_back_with_its_nuls(count: int) -> None:
+    rows: list[list[SqlValue]] = [
+        [number, f"a\0\ue000b\\u0000 {number}\0", None if number else "\0"]
+        for number in range(count)
+    ]
+    marks = Marks(ME)
+    source = marks.rows(rows)
+    [found] = await memory_store().read(
+        [Statement(f"SELECT ?1 AS me, * FROM {source}", marks.values)]
+    )
+    assert [list(row.values())[1:] for row in found.rows] == rows
+
+
 def test_few_rows_are_bound_singly_and_many_as_one_array() -> None:
     few, many = Marks(ME), Marks(ME)
     assert "json_each" not in few.rows([["a"]] * LISTED_VALUES_MAX)

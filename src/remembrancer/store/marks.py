@@ -42,12 +42,24 @@ class Marks:
         """
         count = sum(len(row) for row in rows)
         if not rows or self._listed + count > LISTED_VALUES_MAX:
-            width = len(rows[0]) if rows else 1
-            names = ", ".join(f"value ->> {index} AS column{index + 1}" for index in range(width))
-            return f"(SELECT {names} FROM json_each({self.add(canonical_json(rows))}))"
+            return self._array(rows)
         self._listed += count
         marks = (f"({', '.join(self.add(value) for value in row)})" for row in rows)
         return f"(VALUES {', '.join(marks)})"
+
+    def _array(self, rows: Sequence[Sequence[SqlValue]]) -> str:
+        width = len(rows[0]) if rows else 1
+        picks = [f"value ->> {index}" for index in range(width)]
+        text = canonical_json(rows)
+        if "\\u0000" in text:
+            # SQLite's JSON ends a text at its first NUL: another sign travels in its place.
+            sign = next(one for one in map(chr, range(0xE000, 0xF900)) if one not in text)
+            text = canonical_json([[_without_nul(value, sign) for value in row] for row in rows])
+            mark = self.add(sign)
+            for index in {index for row in rows for index in range(width) if _has_nul(row[index])}:
+                picks[index] = f"replace({picks[index]}, {mark}, char(0))"
+        names = ", ".join(f"{pick} AS column{index + 1}" for index, pick in enumerate(picks))
+        return f"(SELECT {names} FROM json_each({self.add(text)}))"
 
     def keys(self, columns: Sequence[str], rows: Sequence[Sequence[SqlValue]]) -> str:
         """Bind keys and return the condition that these columns hold one of them.
@@ -83,3 +95,11 @@ class Marks:
     def values(self) -> tuple[SqlValue, ...]:
         """The values to bind."""
         return tuple(self._values)
+
+
+def _has_nul(value: SqlValue) -> bool:
+    return isinstance(value, str) and "\0" in value
+
+
+def _without_nul(value: SqlValue, sign: str) -> SqlValue:
+    return value.replace("\0", sign) if isinstance(value, str) else value

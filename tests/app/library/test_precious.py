@@ -186,3 +186,15 @@ async def test_adding_costs_one_read_and_one_write() -> None:
     bench = Bench(sql=store)
     await add_precious(bench.app, bench.caller(), "话")
     assert (store.counts.reads, store.counts.writes) == (1, 1)
+
+
+async def test_many_quotes_are_the_same_bytes_after_a_rebuild() -> None:
+    bench = Bench()
+    quotes = [f"{number}: 一字不改\x00🍎\r\n" for number in range(20)]
+    for quote in quotes:
+        await add_precious(bench.app, bench.caller(), quote)
+    before = await bench.tables()
+    await rebuild(bench.app)
+    assert await bench.tables() == before
+    rows = await bench.rows("SELECT content FROM precious ORDER BY id")
+    assert [row["content"] for row in rows] == quotes
