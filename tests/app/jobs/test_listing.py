@@ -49,7 +49,7 @@ async def test_running_job_shows_its_lease_and_progress(only: Job) -> None:
     answer = await run(bench.app, copying_job(Watched()), NAMESPACE)
     job, one = seen
     assert job["status"] == "running"
-    assert job["lease"] == {"run_id": answer["run_id"], "until": "2026-03-01T12:10:00Z"}
+    assert job["lease"] == {"run_id": answer["run_id"], "until": "2026-03-01T12:12:00Z"}
     assert one["run"]["progress"] == {"done": 1, "total": 4}  # type: ignore[index,call-overload]
     assert (await shown(bench))["status"] == "idle" and only.name == "copy"
 
