@@ -48,8 +48,9 @@ async def main():
         await warm_up(local.app.outbound.load, pause)
         warm = set(sys.modules)
         status = await chat(local, asgi)
-        ours = [name for name in set(sys.modules) - warm if name.startswith("remembrancer.")]
-        clients = [name for name in set(sys.modules) - warm if name.startswith(("aio", "http", "yarl"))]
+        new = set(sys.modules) - warm
+        ours = [name for name in new if name.startswith("remembrancer.")]
+        clients = [name for name in new if name.startswith(("aio", "http", "yarl"))]
     print(json.dumps({"status": status, "cold": cold, "paused": paused,
                       "new": sorted(ours + clients)}))
 
