@@ -8,7 +8,7 @@ from remembrancer.app.context.cache import FirstLevel
 from remembrancer.app.settings import Settings
 from remembrancer.app.turnstile import Turnstile
 from remembrancer.app.vectors.indexing import Indexing
-from remembrancer.core.recall.common import CommonWords
+from remembrancer.core.recall.frequencies import CommonWords
 from remembrancer.core.vectors.background import Background
 from remembrancer.ports.assets import Assets
 from remembrancer.ports.blobs import BlobStore

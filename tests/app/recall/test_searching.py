@@ -12,7 +12,7 @@ from remembrancer.app.items.write import create_item
 from remembrancer.app.recall.recall import recall
 from remembrancer.app.search import find_semantic_conflicts, search_items
 from remembrancer.core.ids import Namespace
-from remembrancer.core.recall import common
+from remembrancer.core.recall import frequencies
 from remembrancer.core.search.likeness import Likeness, nearer
 from remembrancer.core.vectors.embedding import vector_id
 from remembrancer.ports.models import EmbeddingModel, Vector
@@ -113,7 +113,7 @@ async def test_common_words_are_counted_once_and_rare_ones_each_time(
         return statement(namespace, terms)
 
     monkeypatch.setattr(search, "frequencies_statement", noted)
-    monkeypatch.setattr(common, "COMMON_MIN", 3)
+    monkeypatch.setattr(frequencies, "COMMON_MIN", 3)
     shelf = Shelf()
     for number in range(3):
         await shelf.save(f"番茄 {number}")
@@ -128,6 +128,7 @@ async def test_common_words_are_counted_once_and_rare_ones_each_time(
     counted.clear()
     assert await texts() == ["tomatoes!", "番茄 0", "番茄 1", "番茄 2"]
     assert counted == [["tomatoes"]]
-    shelf.bench.runtime.advance(common.KEPT_MS)
+    shelf.bench.runtime.advance(frequencies.KEPT_MS)
     await texts()
     assert counted[1:] == [["tomatoes", "番茄"]]
+    await shelf.bench.runtime.drain()

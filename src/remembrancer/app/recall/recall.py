@@ -381,21 +381,17 @@ def _day(record: ItemRecord, zone: ZoneInfo) -> str:
 def _explained(
     found: Found, final: Sequence[Selected], reranked: Mapping[str, float], unfit: Collection[str]
 ) -> list[Explained]:
-    has_words = {side.id for side in found.sides if side.match.held}
-    meanings = {side.id: side.meaning for side in found.sides}
-    explained: list[Explained] = []
-    for one in final:
-        id_ = one.id
-        explained.append(
-            Explained(
-                id_,
-                one.evidence.words if id_ in has_words else None,
-                meanings[id_],
-                shown(one.score),
-                "over_budget" if id_ in unfit else one.gate,
-                reranked.get(id_),
-                one.layer,
-                one.answers,
-            )
+    sides = {side.id: side for side in found.sides}
+    return [
+        Explained(
+            id_ := one.id,
+            one.evidence.words if (side := sides[id_]).match.held else None,
+            side.meaning,
+            shown(one.score),
+            "over_budget" if id_ in unfit else one.gate,
+            reranked.get(id_),
+            one.layer,
+            one.answers,
         )
-    return explained
+        for one in final
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from remembrancer.core.recall.common import COMMON_MIN, KEPT_MS, WORDS_KEPT, CommonWords
+from remembrancer.core.recall.frequencies import COMMON_MIN, KEPT_MS, WORDS_KEPT, CommonWords
 
 
 def test_common_words_are_known_until_their_time_is_over() -> None:
