@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from remembrancer.core.ids import RELATIONS, SETTINGS, SHARED, Namespace
+from remembrancer.core.ids import RELATIONS, SETTINGS, SHARED
 from remembrancer.core.items import derive
 from remembrancer.core.projects.decide import DEFAULTS as PROJECT_FIELDS
 from remembrancer.core.relations.decide import split_key
@@ -53,6 +53,9 @@ TABLES: Final = (
     "counters",
 )
 """Tables that a rebuild makes anew from the events. Forgotten text has no place to come from."""
+
+CONSOLIDATING: Final = ("MemoriesConsolidated", "PageWritten")
+"""Kinds of events that date the last consolidation: one by hand, and a night, which has a page."""
 
 
 def _columns(fields: Mapping[str, object]) -> Mapping[str, ColumnType]:
@@ -100,6 +103,8 @@ def bump_scopes(batch: Sequence[Placed]) -> list[Statement]:
         area, _, name = placed.event.stream.partition("/")
         if area == "item":
             touched |= derive.scopes(placed.before, placed.after)
+        elif placed.event.kind in CONSOLIDATING:
+            touched.add("startup")  # which says when that was
         elif area in ("project", "topic") and placed.event.version == 1:
             touched.add("startup")
             born.add(f"{area}/{name}")
@@ -141,30 +146,20 @@ def _count(batch: Sequence[Placed], shadow: str) -> list[Statement]:
             total.update(derive.counters(placed.after))
             total.subtract(derive.counters(placed.before))
     rows: list[list[SqlValue]] = [[name, value] for name, value in sorted(total.items()) if value]
-    result: list[Statement] = []
-    if rows:
-        result.append(_counters(batch[0].event.namespace, rows, "value + excluded.value", shadow))
-    moments = [
-        placed.event.at_ms for placed in batch if placed.event.kind == "MemoriesConsolidated"
-    ]
+    moments = [placed.event.at_ms for placed in batch if placed.event.kind in CONSOLIDATING]
     if moments:
-        latest: list[list[SqlValue]] = [["consolidated_at", max(moments)]]
-        # The latest, whatever a clock said in between and however events are batched.
-        greater = "max(value, excluded.value)"
-        result.append(_counters(batch[0].event.namespace, latest, greater, shadow))
-    return result
-
-
-def _counters(
-    namespace: Namespace, rows: list[list[SqlValue]], fresh: str, shadow: str
-) -> Statement:
-    marks = Marks(namespace)
+        rows.append(["consolidated_at", max(moments)])
+    if not rows:
+        return []
+    marks = Marks(batch[0].event.namespace)
     sql = (
         f"INSERT INTO {shadow}counters (namespace, name, value)"
         f" SELECT ?1, column1, column2 FROM {marks.rows(rows)} WHERE 1"
-        f" ON CONFLICT (namespace, name) DO UPDATE SET value = {fresh}"
+        " ON CONFLICT (namespace, name) DO UPDATE SET value = CASE name"
+        # The latest, whatever a clock said in between and however events are batched.
+        " WHEN 'consolidated_at' THEN max(value, excluded.value) ELSE value + excluded.value END"
     )
-    return Statement(sql, marks.values)
+    return [Statement(sql, marks.values)]
 
 
 def _project_relations(round_: Sequence[Placed], shadow: str) -> list[Statement]:

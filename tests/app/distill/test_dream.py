@@ -14,6 +14,7 @@ from tests.builders import Bench
 
 from remembrancer.app.app_settings import update_app_settings
 from remembrancer.app.candidates.decide import decide_candidate
+from remembrancer.app.context.startup import get_startup_context
 from remembrancer.app.days import list_days
 from remembrancer.app.items.write import create_item
 from remembrancer.app.library.boot import memory_boot
@@ -77,6 +78,20 @@ async def slept(bench: Distiller, **asked: Any) -> Any:
 
 def agent(**given: Any) -> Distiller:
     return Distiller(actor="agent:claude", **given)
+
+
+async def test_startup_says_when_the_last_night_was() -> None:
+    bench = agent(script=dreaming())
+    await bench.say(*SAID)
+    before: Any = await get_startup_context(bench.app, bench.caller())
+    assert before["last_consolidated"] is None
+    await slept(bench)
+    bundle: Any = await get_startup_context(bench.app, bench.caller())
+    assert bundle["last_consolidated"] == "2026-03-02T12:00:04Z"
+    [before_rebuild] = await bench.rows("SELECT value FROM counters WHERE name = 'consolidated_at'")
+    await rebuild(bench.app)
+    [counter] = await bench.rows("SELECT value FROM counters WHERE name = 'consolidated_at'")
+    assert counter == before_rebuild
 
 
 async def test_page_and_digest_are_written_once_over_all_batches() -> None:
