@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import re
 from collections.abc import Sequence
 from typing import Final
 
 from remembrancer.core.errors import InvalidInput
+from remembrancer.core.jsontext import parse_json
 from remembrancer.core.limits import INTEGER_MAX
 from remembrancer.core.values import canonical_json
 
@@ -60,7 +60,7 @@ def _decode(text: str) -> list[CursorValue]:
         return []
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-        values = json.loads(raw.decode())
+        values = parse_json(raw.decode())
     except (binascii.Error, ValueError, RecursionError):
         return []
     return values if isinstance(values, list) else []

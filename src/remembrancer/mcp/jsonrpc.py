@@ -11,6 +11,7 @@ from math import isfinite
 from typing import Final
 
 from remembrancer.core.errors import InvalidInput
+from remembrancer.core.jsontext import NESTING_MAX, parse_json
 from remembrancer.core.values import JSON
 
 PARSE_ERROR: Final = -32700
@@ -31,9 +32,6 @@ MISSING_CAPABILITY: Final = -32021
 """The client did not declare what the request needs. Source: MCP 2026-07-28, basic."""
 UNSUPPORTED_VERSION: Final = -32022
 """The revision is not served. Source: MCP 2026-07-28, basic/versioning."""
-
-NESTING_MAX: Final = 200
-"""Lists and objects within each other in one message. Source: what REST's parser takes (jiter)."""
 
 RequestId = str | int
 """What a client numbers its requests with."""
@@ -59,7 +57,7 @@ def decode(raw: bytes | str) -> JSON:
     """
     try:
         text = raw.decode("utf-8") if isinstance(raw, bytes) else raw
-        value: JSON = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+        value: JSON = parse_json(text, parse_constant=_refuse_constant, parse_float=_finite)
         if text.count("[") + text.count("{") > NESTING_MAX:
             _refuse_depth(value)
         if "\\u" in text or not text.isascii():

@@ -5,7 +5,6 @@ Implementations are `openai_speech` and `anthropic_speech`; the flow is `chat`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NoReturn, Protocol
@@ -19,6 +18,7 @@ from remembrancer.app.settings import Settings
 from remembrancer.core.chat.collect import Reply, ReplyCollector, Shape
 from remembrancer.core.chat.shapes import Body, read_object
 from remembrancer.core.errors import InvalidInput, RemembrancerError
+from remembrancer.core.jsontext import parse_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,10 +120,10 @@ def read_body(raw: bytes) -> Asked:
         try:
             text = raw.decode()
         except UnicodeDecodeError:
-            return Asked(json.loads(raw, parse_constant=_refuse_constant), None)
+            return Asked(parse_json(raw, parse_constant=_refuse_constant), None)
         if text.startswith(("\ufeff", "\0")) or text[1:2] == "\0":
-            return Asked(json.loads(raw, parse_constant=_refuse_constant), None)
-        return Asked(json.loads(text, parse_constant=_refuse_constant), raw)
+            return Asked(parse_json(raw, parse_constant=_refuse_constant), None)
+        return Asked(parse_json(text, parse_constant=_refuse_constant), raw)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(
             "the body is not JSON", hint="send one JSON object in UTF-8", code="invalid_json"

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from remembrancer.core.errors import InvalidInput, LimitExceeded, RemembrancerError, UpstreamFailed
+from remembrancer.core.jsontext import parse_json
 from remembrancer.ports.outbound import Outbound, OutboundAnswer, OutboundRequest
 
 _QUOTA_STATUSES: Final = frozenset({402, 429})
@@ -65,8 +66,8 @@ class Asking:
         if answer.status != 200:
             raise self._refusal(answer, raw)
         try:
-            value = json.loads(raw)
-        except ValueError as error:
+            value = parse_json(raw)
+        except (ValueError, RecursionError) as error:
             raise UpstreamFailed(f"the {self.who} answered no JSON") from error
         if not isinstance(value, dict):
             raise UpstreamFailed(f"the {self.who} answered no JSON object")

@@ -7,7 +7,6 @@ thought could check one, and these are not Claude. Any ring may import it.
 
 from __future__ import annotations
 
-import json
 from typing import Final, Literal, TypeAlias
 
 from remembrancer.core.chat.request import text_of
@@ -15,6 +14,7 @@ from remembrancer.core.chat.shapes import Body, object_of, objects_of, read_obje
 from remembrancer.core.chat.shapes import write_json as write
 from remembrancer.core.chat.sse import SseEvent, encode_event
 from remembrancer.core.chat.usage import Usage, usage_from_openai
+from remembrancer.core.jsontext import parse_json
 
 _STOPS: Final = {
     "stop": "end_turn",
@@ -237,7 +237,7 @@ def _input(arguments: object) -> Body:
     if not isinstance(arguments, str):
         return object_of(arguments)
     try:
-        return object_of(json.loads(arguments or "{}"))
+        return object_of(parse_json(arguments or "{}"))
     except (ValueError, RecursionError):
         return {}
 

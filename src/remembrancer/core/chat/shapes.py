@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias
 
+from remembrancer.core.jsontext import parse_json
+
 Body: TypeAlias = dict[str, object]
 """A JSON object as decoded: a request, a message, a content part, a chunk."""
 
@@ -35,7 +37,7 @@ def write_json(value: object) -> str:
 def read_object(text: str) -> Body | None:
     """Return the JSON object that `text` is, or None when it is anything else."""
     try:
-        value = json.loads(text)
+        value = parse_json(text)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from remembrancer.core.jsontext import parse_from
 from remembrancer.core.values import JSON
 
 ANSWER_CHARS_MAX: Final = 200_000
@@ -42,7 +43,7 @@ def read_object(text: str, names: Sequence[str]) -> dict[str, JSON] | Unreadable
     while start >= 0 and seen < _STARTS_MAX:
         seen += 1
         try:
-            value, end = decoder.raw_decode(plain, start)
+            value, end = parse_from(decoder, plain, start)
         except (ValueError, RecursionError):
             why = "its JSON cannot be parsed"
             start = plain.find("{", start + 1)
@@ -64,7 +65,7 @@ def read_list(text: str, name: str) -> list[JSON] | Unreadable:
     start = plain.find("[")
     if start >= 0 and not plain[:start].count("{"):
         try:
-            value, _ = json.JSONDecoder(parse_constant=_refuse).raw_decode(plain, start)
+            value, _ = parse_from(json.JSONDecoder(parse_constant=_refuse), plain, start)
         except (ValueError, RecursionError):
             return found
         assert isinstance(value, list)
@@ -83,7 +84,7 @@ def salvage(text: str, name: str) -> list[JSON]:
         if start < 0:
             break
         try:
-            value, start = decoder.raw_decode(text, start)
+            value, start = parse_from(decoder, text, start)
         except (ValueError, RecursionError):
             break
         entries.append(value)

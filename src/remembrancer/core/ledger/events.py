@@ -8,13 +8,13 @@ import it.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from remembrancer.core.errors import CorruptData
 from remembrancer.core.ids import Namespace, Stream
+from remembrancer.core.jsontext import parse_json
 from remembrancer.core.ledger.changes import Changes, Fields, apply_changes
 from remembrancer.core.values import JSON, canonical_json
 
@@ -108,7 +108,7 @@ def decode_body(kind: str, text: str) -> tuple[Changes, dict[str, JSON]]:
     *Raises:* CorruptData when the text is no body of ours, or newer than this program.
     """
     try:
-        body = json.loads(text)
+        body = parse_json(text)
     except (ValueError, RecursionError) as error:
         raise _no_body(kind) from error
     schema = body.get("schema") if isinstance(body, dict) else None

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from collections.abc import Mapping
 from typing import Final
 
 from remembrancer.core.errors import InvalidInput
+from remembrancer.core.jsontext import parse_json
 from remembrancer.core.limits import INTEGER_MAX
 from remembrancer.core.values import JSON, canonical_json
 
@@ -49,7 +49,7 @@ def _decoded(text: str) -> dict[str, JSON]:
         return {}
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-        members = json.loads(raw.decode())
+        members = parse_json(raw.decode())
     except (binascii.Error, ValueError, RecursionError):
         return {}
     return members if isinstance(members, dict) else {}

@@ -8,7 +8,6 @@ reading files and checking events' chains is done elsewhere. Every ring may impo
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -18,6 +17,7 @@ from typing import Final
 
 from remembrancer.core.dates.zones import is_within_years
 from remembrancer.core.errors import CorruptData, InvalidInput
+from remembrancer.core.jsontext import parse_json
 from remembrancer.core.limits import INTEGER_MAX
 from remembrancer.core.values import JSON, canonical_json
 
@@ -167,8 +167,8 @@ def parse_line(raw: bytes, number: int) -> Line:
         what = "is too long" if len(raw) >= LINE_BYTES_MAX else "is cut"
         raise CorruptData(f"line {number} {what}", hint="the file is not whole; export again")
     try:
-        held = json.loads(raw)
-    except ValueError as error:
+        held = parse_json(raw)
+    except (ValueError, RecursionError) as error:
         raise _strange(number, "is not JSON") from error
     if not isinstance(held, dict) or not isinstance(held.get("line"), str):
         raise _strange(number, "is not a line of an export")

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from remembrancer.core.jsontext import parse_json
 from remembrancer.core.search.likeness import gist_of
 from remembrancer.core.text.graphemes import ELLIPSIS, cut, shorten
 from remembrancer.core.text.segment import Term, index_terms
@@ -123,8 +124,8 @@ def condensed_of(answer: str, texts: Sequence[str], *, chars_max: int) -> list[s
     start, end = answer.find("{"), answer.rfind("}")
     try:
         # Any: what a JSON text holds.
-        value: Any = json.loads(answer[start : end + 1]) if 0 <= start < end else None
-    except ValueError:
+        value: Any = parse_json(answer[start : end + 1]) if 0 <= start < end else None
+    except (ValueError, RecursionError):
         return None
     found = value.get("texts") if isinstance(value, dict) else None
     if not isinstance(found, list) or len(found) != len(texts):
