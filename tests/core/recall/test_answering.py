@@ -88,6 +88,10 @@ def sureness(
         pytest.param("blood type", "my blood type is A", 1.0, id="english"),
         pytest.param("湿疹", "妈妈的药", 0.0, id="nothing"),
         pytest.param("濕疹", "小满犯湿疹", 1.0, id="two-scripts"),
+        pytest.param("我住哪里？", "我住在上海徐汇区", 1.0, id="word-of-one-character"),
+        pytest.param("我姓什么", "我姓陈", 1.0, id="name"),
+        pytest.param("我屬什麼", "我属兔", 1.0, id="one-character-in-two-scripts"),
+        pytest.param("住哪", "我在上海徐汇区", 0.0, id="one-character-that-is-not-there"),
     ],
 )
 def test_coverage_counts_what_is_asked(question: str, text: str, stated: float) -> None:
@@ -100,6 +104,11 @@ def test_coverage_tells_what_others_hold_from_what_nobody_holds() -> None:
     assert known.unknown > 0.3
     assert known.stated == 0
     assert coverage("小邱护照", "周二爬墙").elsewhere == 0
+
+
+def test_word_of_one_character_that_nobody_holds_is_not_asked_for() -> None:
+    assert coverage("我住哪里", "护照在抽屉里") == Coverage()
+    assert coverage("我住哪里", "护照在抽屉里", "我住在上海").elsewhere == 1.0
 
 
 def test_text_in_another_script_is_not_blamed_for_words_it_cannot_hold() -> None:

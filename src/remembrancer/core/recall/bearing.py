@@ -145,15 +145,28 @@ def pieces_asked(
         for word in words
         if word.wanted.forms[0] not in pairs and names.isdisjoint(word.wanted.forms)
     ]
-    for run in _HAN_RUN.findall(_FILLING.sub(" ", fold(text))):
-        around = ["", *(first + second for first, second in pairwise(run)), ""]
-        if len(run) > 1:
-            for both in pairwise(around):
-                known = tuple(
-                    pairs[pair] for pair in both if pair in pairs and pairs[pair].is_known
-                )
+    plain = fold(text)
+    for run in _HAN_RUN.finditer(_FILLING.sub(_blank, plain)):
+        for both in _pairs_around(plain, run.start(), run.end()):
+            known = tuple(pairs[pair] for pair in both if pair in pairs and pairs[pair].is_known)
+            if known or len(run[0]) > 1:
                 pieces.append(Piece(known, 1.0, is_han=True))
     return tuple(pieces)
+
+
+def _blank(filling: re.Match[str]) -> str:
+    return " " * len(filling[0])
+
+
+def _pairs_around(plain: str, start: int, end: int) -> list[tuple[str, str]]:
+    """Return for each character of a run the pairs that it stands in.
+
+    *Shape:* those inside the run; a word of one character is told by those in which it was said, as
+    住 by 我住 and 住哪.
+    """
+    if end - start == 1:
+        return [(plain[max(0, start - 1) : end], plain[start : end + 1])]
+    return list(pairwise(["", *(plain[at : at + 2] for at in range(start, end - 1)), ""]))
 
 
 def covered(pieces: Sequence[Piece], held: Set[str], text: str) -> Coverage:
