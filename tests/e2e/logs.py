@@ -72,7 +72,7 @@ class Sent:
         """Take note of a body: of its texts where it is JSON, else of itself."""
         try:
             self.add(json.loads(raw))
-        except ValueError:
+        except (ValueError, RecursionError):
             self.add(raw.decode(errors="replace"))
 
     def add_call(self, arguments: Sequence[str], environ: Mapping[str, str]) -> None:

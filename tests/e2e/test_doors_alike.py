@@ -146,6 +146,8 @@ CASES = {
     "body over the cap": _create("payload_too_large", title="x", content=OVER_THE_CAP),
     "long title": _edit("limit_exceeded", "{milk}", ("--title", LONG), title=LONG),
     "no json": _raw("invalid_json", '{"title": '),
+    "json that nests without end": _raw("invalid_json", '{"title": ' + "[" * 100_000),
+    "json that nests too deep": _raw("invalid_json", "[" * 10_000 + "]" * 10_000),
     "json with a number that is none": _raw("invalid_json", '{"title": NaN}'),
     "number for a text": _create("invalid_input", title=5),
     "text for a flag": _create("invalid_input", title="x", pinned="perhaps"),
