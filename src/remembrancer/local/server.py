@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -118,8 +118,8 @@ class _Bounded(HttpToolsProtocol):
     _unread = 0
     _patience: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(cast("asyncio.Transport", transport))
         self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
