@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, Locator, Route, expect
 from tests.browser.model import model
 from tests.browser.panel import Panel, window
 from tests.e2e.serving import Launcher, Server
@@ -207,11 +207,25 @@ def test_what_retention_takes_is_told_before(panel: Panel) -> None:
     expect(panel.page.get_by_text("没有被搁置的消息")).to_be_visible()
 
 
+def serve_late(panel: Panel, path: str, before: Json, *, times: int) -> None:
+    """A list without its newest row the first times that it is asked for: it is written later."""
+    left = iter(range(times))
+
+    def answer(route: Route) -> None:
+        if next(left, None) is None:
+            route.continue_()
+        else:
+            route.fulfill(json=before)
+
+    panel.page.route(path, answer)
+
+
 def test_recall_is_explained_score_by_score_and_gate_by_gate(panel: Panel) -> None:
     for content in ("阳台的茉莉每三天浇一次水", "书房的台灯是黄光的", "The bus stops at ten"):
         ask(panel, "POST", "/v1/memories", {"content": content})
     wait_until_embedded(panel)
     panel.go("#/recalls")
+    serve_late(panel, "**/v1/recalls?*", {"recalls": [], "next_cursor": None}, times=2)
     panel.field("一条消息").fill("阳台的茉莉几天浇一次水？")
     panel.button("查一查").click()
     tried = panel.page.locator(".tried")

@@ -113,6 +113,26 @@ export function usePages<T>(path: string | null, form: PageForm<T>, query: Query
   return { rows, error, isLoading, hasMore: cursor !== null, more, reload };
 }
 
+/** How long to wait, in milliseconds, before each look for a row that is written after its answer. */
+const LATE_ROW_WAITS = [100, 200, 400, 800, 1600, 3200, 6400];
+
+/** Ask for a list again until it has what was just done, where that is written after its answer. */
+export function useLateRow<T>(pages: Pages<T>, isIt: ((row: T) => boolean) | null): void {
+  const looks = useRef(0);
+  const { rows, isLoading, reload } = pages;
+  useEffect(() => {
+    looks.current = 0;
+  }, [isIt]);
+  useEffect(() => {
+    if (isIt === null || isLoading || rows.some(isIt)) return;
+    const wait = LATE_ROW_WAITS[looks.current];
+    if (wait === undefined) return;
+    looks.current += 1;
+    const timer = setTimeout(reload, wait);
+    return () => clearTimeout(timer);
+  }, [isIt, isLoading, rows, reload]);
+}
+
 /** Anything thrown as an ApiError; what is not the server's refusal is a defect of the panel. */
 export function errorOf(failure: unknown): ApiError {
   if (failure instanceof ApiError) return failure;

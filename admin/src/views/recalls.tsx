@@ -1,7 +1,7 @@
 // Recalls: which there were, and why each brought up what it did.
-import { useState } from "preact/hooks";
+import { useCallback, useState } from "preact/hooks";
 import { write } from "../api/client";
-import { rowsUnder, useLoad, usePages } from "../api/hooks";
+import { rowsUnder, useLateRow, useLoad, usePages } from "../api/hooks";
 import type { ExplainedRecall, Recall, Weighed } from "../api/upkeep";
 import { Form, TextArea } from "../parts/form";
 import { PagedList } from "../parts/list";
@@ -31,12 +31,14 @@ function AllRecalls() {
   const pages = usePages<Recall>("/v1/recalls", RECALLS, { limit: 25 });
   const [message, setMessage] = useState("");
   const [tried, setTried] = useState<Tried | null>(null);
+  const triedId = tried?.meta.recall_id;
+  const isTried = useCallback((recall: Recall) => recall.id === triedId, [triedId]);
+  useLateRow(pages, triedId ? isTried : null);
   const send = async () => {
     const { data } = await write<Tried>("POST", "/v1/search/memories", {
       body: { query: message, include_prompt: true, include_filter_debug: true },
     });
     setTried(data);
-    pages.reload();
   };
   return (
     <>
