@@ -389,6 +389,8 @@ async def test_the_past_shows_names_and_objectives_as_they_were() -> None:
         objective = project["active_objective"]
         assert isinstance(objective, dict)
         assert (objective["id"], objective["state"]) == (id_of(first), "active")
+        # Named as it was called then, though it is renamed and deleted by now.
+        assert objective["project"] == {"slug": "alpha", "name": "Alpha"}
         assert isinstance(answer["as_of"], dict) and answer["as_of"]["position"] == row["p"]
     assert await names(bench, as_of="0") == []
     with pytest.raises(InvalidInput) as caught:

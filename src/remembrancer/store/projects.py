@@ -199,9 +199,9 @@ def view_statements(choice: Choice) -> list[Statement]:
         " WHERE c.value > 0"
     )
     refers = [
-        f"SELECT p.id, p.slug, p.name, p.state FROM {name} AS p WHERE p.namespace = ?1"
-        f" AND p.id IN (SELECT i.{column} {chief})"
-        for name, column in (("projects", "project_id"), ("topics", "topic_id"))
+        f"SELECT p.id, p.slug, p.name, p.state FROM {_source(referred, choice)} AS p"
+        f" WHERE p.namespace = ?1 AND p.id IN (SELECT i.{column} {chief})"
+        for referred, column in ((PROJECTS, "project_id"), (TOPICS, "topic_id"))
     ]
     texts = [rows, heads, counts, f"SELECT {columns} {chief}", *refers]
     assert len(texts) == VIEW_STATEMENTS
