@@ -149,3 +149,28 @@ def test_hashes_are_those_under_which_turns_are_kept() -> None:
     parts = ["", "", " ".join('说 "hi"\n\\ \u2028 \ud83d'.split())]
     sealed = hashlib.sha256(canonical_json(parts).encode(errors="replace")).hexdigest()
     assert first.conversation_id == "auto-" + sealed[:32]
+
+
+REMINDER = "<system-reminder>\n请记住：用 tabs\n</system-reminder>\n"
+
+
+def test_what_a_client_adds_to_a_message_is_not_said() -> None:
+    reading = read([user([{"type": "text", "text": REMINDER}, {"type": "text", "text": "修 bug"}])])
+    assert [one.text for one in reading.said] == ["修 bug"]
+    assert reading.message == "修 bug"
+    bare = read([user("修 bug")])
+    assert (reading.key, reading.conversation_id) == (bare.key, bare.conversation_id)
+
+
+def test_reminder_in_a_tool_loop_is_no_turn() -> None:
+    first = read([user("天气?")])
+    loop = read([user("天气?"), assistant(None, tool_calls=[CALL]), RESULT, user(REMINDER)])
+    assert loop.is_going_on
+    assert (loop.key, loop.places) == (first.key, first.places)
+    assert [one.text for one in loop.said] == ["天气?"]
+
+
+def test_reminder_with_a_picture_is_a_turn() -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
+    reading = read([user([{"type": "text", "text": REMINDER}, picture])])
+    assert [(one.text, len(one.files)) for one in reading.said] == [("", 1)]

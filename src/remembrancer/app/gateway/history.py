@@ -13,6 +13,7 @@ from json.encoder import encode_basestring
 from typing import Final
 
 from remembrancer.core import limits
+from remembrancer.core.chat.envelopes import own_words
 from remembrancer.core.chat.request import SYSTEM_ROLES, TOOL_ROLES, text_of
 from remembrancer.core.chat.shapes import Body, object_of, parts_of, string_of
 from remembrancer.core.messages import ONCE_MS
@@ -73,14 +74,16 @@ class Reading:
 def read_history(
     messages: Sequence[Body], *, headers: Mapping[str, str], body: Body, stable_system: str
 ) -> Reading:
-    """Read the messages of a request, without what was put into them.
+    """Read the messages of a request, without what was put into them or a client added.
 
     *Shape:* `stable_system` is what the client's system text says at any time.
     """
     spoken = [
-        (index, one) for index, one in enumerate(messages) if one.get("role") not in SYSTEM_ROLES
+        (index, one)
+        for index, one in enumerate(messages)
+        if one.get("role") not in SYSTEM_ROLES and not _is_added(one)
     ]
-    first = next((text_of(one.get("content")) for _, one in spoken if _is_user(one)), "")
+    first = next((_words(one) for _, one in spoken if _is_user(one)), "")
     named = _named(headers, body)
     conversation_id = named or _fingerprint(body, stable_system, first)
     last_answer = _last_answer(spoken)
@@ -91,7 +94,7 @@ def read_history(
     for index, message in spoken:
         if message.get("role") in TOOL_ROLES or _is_mere_call(message):
             continue
-        text = text_of(message.get("content")).strip()
+        text = _words(message)
         key = _hash(key, string_of(message.get("role")), " ".join(text.split()), *_seals(message))
         if _is_user(message):
             places.append((index, key))
@@ -125,6 +128,18 @@ def hashes_at(hash_: str, reading: Reading, *, now_ms: int) -> tuple[str, ...]:
 
 def _is_user(message: Body) -> bool:
     return message.get("role") == "user"
+
+
+def _words(message: Body) -> str:
+    text = text_of(message.get("content")).strip()
+    return own_words(text) if _is_user(message) else text
+
+
+def _is_added(message: Body) -> bool:
+    """Return whether a message of the user's holds only what a client says by itself."""
+    if not _is_user(message) or _words(message):
+        return False
+    return bool(text_of(message.get("content")).strip()) and not any(_urls(message))
 
 
 def _last_answer(spoken: Sequence[tuple[int, Body]]) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from remembrancer.core.chat.claude_models import claude_model
 from remembrancer.core.chat.echo import strip_injected, strip_injected_messages
+from remembrancer.core.chat.envelopes import own_words
 from remembrancer.core.chat.request import SYSTEM_ROLES, last_user_index, text_of
 from remembrancer.core.chat.shapes import Body, objects_of, string_of
 from remembrancer.core.chat.volatile import split_volatile
@@ -50,7 +51,8 @@ def mark_patch(
 def user_turn_indexes(messages: Sequence[Body]) -> list[int]:
     """Return the indexes of messages with words of the user, oldest first; either vendor's form.
 
-    A message that holds nothing but tool results is part of the turn before it.
+    A message that holds nothing but tool results, and what a client adds to them, is part of the
+    turn before it.
     """
     return [
         index
@@ -226,9 +228,14 @@ def _leading_count(messages: Sequence[Body]) -> int:
 def _is_result_only(content: object) -> bool:
     blocks = objects_of(content)
     return bool(blocks) and all(
-        block.get("type") == "tool_result" or is_block(string_of(block.get("text")))
+        block.get("type") == "tool_result" or _is_added(string_of(block.get("text")))
         for block in blocks
     )
+
+
+def _is_added(text: str) -> bool:
+    """Return whether a text is ours, or one that a client puts beside the user's words."""
+    return is_block(text) or (bool(text.strip()) and not own_words(text))
 
 
 def _with_block(content: object, block: str) -> object:
