@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from remembrancer.app.state import App
 from remembrancer.app.vectors.kick import index_soon
 from remembrancer.core import limits
-from remembrancer.core.errors import Conflict
+from remembrancer.core.errors import Conflict, NotFound
 from remembrancer.core.ledger.events import SALT_BYTES
 from remembrancer.core.values import JSON, Caller
 from remembrancer.ports.sql import Statement
@@ -43,8 +43,9 @@ async def write(app: App, caller: Caller, decide: Callable[[], Awaitable[Plan]])
     """Run one command: answer a repetition, else decide and write, at most three times.
 
     *Raises:* what `decide` raises; Conflict when others were faster each time, or when the
-    idempotency key was used for another request. *Promise:* all or nothing; one round trip to
-    write, one more to look up an idempotency key.
+    idempotency key was used for another request; NotFound when what that request answered is
+    forgotten since. *Promise:* all or nothing; one round trip to write, one more to look up an
+    idempotency key.
     """
     for attempt in range(1, limits.CONFLICT_ATTEMPTS_MAX + 1):
         earlier = await _earlier_answer(app, caller)
@@ -105,6 +106,11 @@ async def _earlier_answer(app: App, caller: Caller) -> Answer | None:
             code="idempotency_key_reused",
         )
     assert isinstance(found.answer, dict)
+    if list(found.answer) == ["forgotten"]:  # all that `store.forgetting` leaves of an answer
+        raise NotFound(
+            f"what this request answered is forgotten since: {found.answer['forgotten']}",
+            hint="use a fresh key to write it anew",
+        )
     return found.answer
 
 

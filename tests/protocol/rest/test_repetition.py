@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -204,3 +205,27 @@ async def test_request_that_failed_can_be_repeated_with_its_key() -> None:
         await one.ask("POST", "/v1/projects", {"name": "家"})
         made = await one.ask("POST", "/v1/items", body, headers=headers)
     assert made["item"]["project"]["slug"] == "家"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["create_item", "quick_capture", "update_item", "set_item_state", "delete_items"]
+    + ["supersede_items", "add_relation", "set_canonical_item", "save_memory", "undo_item"],
+)
+async def test_repetition_of_what_is_forgotten_since_finds_nothing(name: str) -> None:
+    [route] = [route for route in UNSAFE if route.name == name]
+    url, body = WRITING[name]
+    async with talk() as one:
+        names = await _names(one, await settle(one))
+        headers = {**OWNER, "idempotency-key": "key-4"}
+        given = _filled(body, names) if body is not None else None
+        first = await one.send(route.method, _filled(url, names), headers=headers, json=given)
+        about = sorted(set(re.findall("itm_[0-9A-Z]{26}", first.text)))
+        for item_id in about:
+            assert (await one.send("POST", f"/v1/items/{item_id}/forget")).is_success
+        before = await one.tables()
+        again = await one.send(route.method, _filled(url, names), headers=headers, json=given)
+        assert await one.tables() == before
+    assert about and again.status_code == 404, again.text
+    assert again.json()["error"]["code"] == "not_found"
+    assert about[-1] in again.text or about[0] in again.text
