@@ -207,11 +207,14 @@ async def test_request_that_failed_can_be_repeated_with_its_key() -> None:
     assert made["item"]["project"]["slug"] == "家"
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["create_item", "quick_capture", "update_item", "set_item_state", "delete_items"]
-    + ["supersede_items", "add_relation", "set_canonical_item", "save_memory", "undo_item"],
+ABOUT_ITEMS = (
+    *("create_item", "quick_capture", "update_item", "set_item_state", "delete_items"),
+    *("supersede_items", "add_relation", "set_canonical_item", "save_memory", "undo_item"),
 )
+"""Routes whose answers show items."""
+
+
+@pytest.mark.parametrize("name", ABOUT_ITEMS)
 async def test_repetition_of_what_is_forgotten_since_finds_nothing(name: str) -> None:
     [route] = [route for route in UNSAFE if route.name == name]
     url, body = WRITING[name]
