@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from remembrancer.core.ids import Namespace
 from remembrancer.core.values import canonical_json
 from remembrancer.ports.sql import Row, Statement
-from remembrancer.store.record_table import Placed, load_json
+from remembrancer.store.record_table import Placed, lives, load_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +88,18 @@ def key_of(row: Row) -> KeyRow:
 def project_keys(round_: Sequence[Placed], shadow: str) -> list[Statement]:
     """Return what brings the table of keys up to these events.
 
-    *Shape:* all events of one namespace, at most one a stream; `shadow` is the prefix of the table
-    that is written. A key whose record is empty has no row.
+    *Shape:* all events of one namespace, each stream's in their order; `shadow` is the prefix of
+    the table that is written. A key whose record is empty has no row.
     """
     namespace = round_[0].event.namespace
-    gone = [placed.id for placed in round_ if not placed.after.get("token_hash")]
-    kept = [placed for placed in round_ if placed.after.get("token_hash")]
+    gone, kept = lives(round_, "token_hash")
     result: list[Statement] = []
     if gone:
         result.append(
             Statement(
                 f"DELETE FROM {shadow}keys WHERE namespace = ?1"
                 " AND id IN (SELECT value FROM json_each(?2))",
-                (namespace, canonical_json(gone)),
+                (namespace, canonical_json([placed.id for placed in gone])),
             )
         )
     if kept:
@@ -108,25 +107,26 @@ def project_keys(round_: Sequence[Placed], shadow: str) -> list[Statement]:
     return result
 
 
-def _upsert(namespace: Namespace, kept: Sequence[Placed], shadow: str) -> Statement:
+def _upsert(namespace: Namespace, kept: Sequence[tuple[Placed, int]], shadow: str) -> Statement:
     names = ("name", "actor", "token_hash")
     times = ("expires_at", "revoked_at")
     rows = [
         [
             placed.id,
             placed.event.version,
+            born_ms,
             placed.event.at_ms,
             *(placed.after.get(name) for name in names),
             canonical_json(placed.after.get("scopes")),
             *(placed.after.get(name) for name in times),
         ]
-        for placed in kept
+        for placed, born_ms in kept
     ]
-    values = ", ".join(f"value ->> {index}" for index in range(3, 9))
+    values = ", ".join(f"value ->> {index}" for index in range(4, 10))
     return Statement(
         f"INSERT INTO {shadow}keys (namespace, id, version, created_at, updated_at, name, actor,"
         " token_hash, scopes, expires_at, revoked_at)"
-        f" SELECT ?1, value ->> 0, value ->> 1, value ->> 2, value ->> 2, {values}"
+        f" SELECT ?1, value ->> 0, value ->> 1, value ->> 2, value ->> 3, {values}"
         " FROM json_each(?2) WHERE 1"
         " ON CONFLICT (namespace, id) DO UPDATE SET version = excluded.version,"
         " updated_at = excluded.updated_at, name = excluded.name, actor = excluded.actor,"

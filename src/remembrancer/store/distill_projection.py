@@ -13,7 +13,7 @@ from remembrancer.core.ids import Namespace
 from remembrancer.core.values import JSON, canonical_json
 from remembrancer.ports.sql import Statement
 from remembrancer.store.marks import Marks
-from remembrancer.store.record_table import ColumnType, Placed
+from remembrancer.store.record_table import ColumnType, Placed, lives
 
 _TEXT: Final[ColumnType] = "text"
 _JSON: Final[ColumnType] = "json"
@@ -46,14 +46,13 @@ PAGE_FIELDS: Final = ("kind", "path", "starts_on", "title", "summary", "content"
 
 
 def project_candidates(round_: Sequence[Placed], shadow: str) -> list[Statement]:
-    """Return what brings the candidates up to these events, at most one of each stream.
+    """Return what brings the candidates up to these events, each stream's in their order.
 
     *Promise:* a second pending candidate of one fact is a clash, and the batch is not written.
     """
-    # What is decided goes before what takes its fact; a record without a kind is no more.
-    ordered = sorted(round_, key=lambda placed: placed.after.get("status") == "pending")
-    gone = [placed for placed in ordered if not placed.after.get("kind")]
-    kept = [placed for placed in ordered if placed.after.get("kind")]
+    gone, kept = lives(round_, "kind")
+    # What is decided goes before what takes its fact.
+    kept.sort(key=lambda each: each[0].after.get("status") == "pending")
     namespace = round_[0].event.namespace
     result: list[Statement] = []
     if gone:
@@ -65,17 +64,17 @@ def project_candidates(round_: Sequence[Placed], shadow: str) -> list[Statement]
     return result
 
 
-def _upsert(namespace: Namespace, kept: Sequence[Placed], shadow: str) -> Statement:
+def _upsert(namespace: Namespace, kept: Sequence[tuple[Placed, int]], shadow: str) -> Statement:
     rows = [
-        [placed.id, placed.event.version, placed.event.at_ms, *_values(placed.after)]
-        for placed in kept
+        [placed.id, placed.event.version, born_ms, placed.event.at_ms, *_values(placed.after)]
+        for placed, born_ms in kept
     ]
     names = ", ".join(CANDIDATE_COLUMNS)
-    picks = ", ".join(f"j.value ->> {index + 3}" for index in range(len(CANDIDATE_COLUMNS)))
+    picks = ", ".join(f"j.value ->> {index + 4}" for index in range(len(CANDIDATE_COLUMNS)))
     sets = ", ".join(f"{name} = excluded.{name}" for name in CANDIDATE_COLUMNS)
     return Statement(
         f"INSERT INTO {shadow}candidates (namespace, id, version, created_at, updated_at, {names})"
-        " SELECT ?1, j.value ->> 0, j.value ->> 1, j.value ->> 2, j.value ->> 2,"
+        " SELECT ?1, j.value ->> 0, j.value ->> 1, j.value ->> 2, j.value ->> 3,"
         f" {picks} FROM json_each(?2) AS j WHERE 1"
         " ON CONFLICT (namespace, id) DO UPDATE SET version = excluded.version,"
         f" updated_at = excluded.updated_at, {sets}",
@@ -92,10 +91,9 @@ def _values(fields: Mapping[str, JSON]) -> list[JSON]:
 
 
 def project_pages(round_: Sequence[Placed], shadow: str) -> list[Statement]:
-    """Return what brings the pages up to these events, at most one of each stream."""
+    """Return what brings the pages up to these events, each stream's in their order."""
     namespace = round_[0].event.namespace
-    gone = [placed for placed in round_ if not placed.after.get("kind")]
-    kept = [placed for placed in round_ if placed.after.get("kind")]
+    gone, kept = lives(round_, "kind")
     result: list[Statement] = []
     if gone:
         marks = Marks(namespace)
@@ -106,17 +104,18 @@ def project_pages(round_: Sequence[Placed], shadow: str) -> list[Statement]:
             [
                 placed.id,
                 placed.event.version,
+                born_ms,
                 placed.event.at_ms,
                 *(placed.after.get(name) for name in PAGE_FIELDS),
             ]
-            for placed in kept
+            for placed, born_ms in kept
         ]
-        picks = ", ".join(f"j.value ->> {index + 3}" for index in range(len(PAGE_FIELDS)))
+        picks = ", ".join(f"j.value ->> {index + 4}" for index in range(len(PAGE_FIELDS)))
         sets = ", ".join(f"{name} = excluded.{name}" for name in PAGE_FIELDS)
         sql = (
             f"INSERT INTO {shadow}pages (namespace, label, version, created_at, updated_at,"
             f" {', '.join(PAGE_FIELDS)}) SELECT ?1, j.value ->> 0, j.value ->> 1, j.value ->> 2,"
-            f" j.value ->> 2, {picks} FROM json_each(?2) AS j WHERE 1"
+            f" j.value ->> 3, {picks} FROM json_each(?2) AS j WHERE 1"
             " ON CONFLICT (namespace, label) DO UPDATE SET version = excluded.version,"
             f" updated_at = excluded.updated_at, {sets}"
         )

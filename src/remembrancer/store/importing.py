@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Final
 
 from remembrancer.core.artifacts import MOVED
-from remembrancer.core.ids import SHARED, Namespace
+from remembrancer.core.ids import Namespace
 from remembrancer.core.ledger.changes import Fields
 from remembrancer.core.ledger.events import ENDINGS, Event
 from remembrancer.core.ledger.transfer import Line, members_of
@@ -21,7 +21,7 @@ from remembrancer.ports.sql import SqlStore, SqlValue, Statement
 from remembrancer.store import ledger
 from remembrancer.store.forgetting import empty_all_statement
 from remembrancer.store.marks import Marks
-from remembrancer.store.projections import bump_scopes, project
+from remembrancer.store.projections import bump_scopes, least_round, project
 from remembrancer.store.record_table import Placed, whole
 from remembrancer.store.vector_outbox import queue_statements
 from remembrancer.store.verify import StoredEvent
@@ -180,13 +180,11 @@ def _rounds(placed: Sequence[Placed]) -> list[list[Placed]]:
     reached: dict[str, int] = {}
     freed: dict[_Claim, int] = {}
     for one in _freeing_first(placed):
-        number = 0
-        if one.event.stream not in SHARED:
-            before, after = _claims(one, one.before), _claims(one, one.after)
-            behind = [freed.get(claim, -1) for claim in after - before]
-            number = max([*behind, reached.get(one.event.stream, -1)]) + 1
-            reached[one.event.stream] = number
-            freed |= dict.fromkeys(before - after, number)
+        before, after = _claims(one, one.before), _claims(one, one.after)
+        behind = [freed[claim] + 1 for claim in after - before if claim in freed]
+        number = max([*behind, least_round(one, reached)])
+        reached[one.event.stream] = number
+        freed |= dict.fromkeys(before - after, number)
         while number >= len(result):
             result.append([])
         result[number].append(one)

@@ -13,9 +13,15 @@ from remembrancer.core.items.derive import scope_word, search_columns, tag_keys
 from remembrancer.core.items.fields import DEFAULTS
 from remembrancer.core.ledger.events import ENDINGS, FORGOTTEN
 from remembrancer.core.values import canonical_json
-from remembrancer.ports.sql import Statement
-from remembrancer.store.marks import Marks
-from remembrancer.store.record_table import ColumnType, Placed, RecordTable
+from remembrancer.ports.sql import SqlValue, Statement
+from remembrancer.store.marks import Marks, portions
+from remembrancer.store.record_table import (
+    ColumnType,
+    Placed,
+    RecordTable,
+    joined,
+    stretches,
+)
 
 _JSON: Final = ("tags", "source_message_ids", "steps", "notes", "decisions", "problems")
 _FLAGS: Final = ("pinned", "type_by_hand")
@@ -54,13 +60,15 @@ def project_items(round_: Sequence[Placed], shadow: str) -> list[Statement]:
         for placed in round_
         if placed.event.kind not in ENDINGS and not placed.event.is_forgotten
     ]
-    # What gives up a fact key goes before what takes it: each row is checked as it is written.
-    kept.sort(key=lambda placed: placed.after.get("state") == "active")
     result: list[Statement] = []
     if kept:
+        records = [joined(stretch) for stretch in stretches(kept)]
+        # What gives up a fact key goes before what takes it: each row is checked as it is written.
+        active = {one.id for one in records if one.after.get("state") == "active"}
+        kept.sort(key=lambda placed: placed.id in active)
         result += ITEMS.statements(kept, shadow)
-        result += _tag_statements(kept, shadow)
-        result += _search_statements(kept, shadow)
+        result += _tag_statements(records, shadow)
+        result += _search_statements(records, shadow)
     return result + _end(gone, shadow)
 
 
@@ -88,24 +96,21 @@ def _end(round_: Sequence[Placed], shadow: str) -> list[Statement]:
         for table in ("items", "item_versions")
     ]
     forgotten = [placed for placed in round_ if placed.event.kind == FORGOTTEN]
-    return result + [_tombstone(placed, shadow) for placed in forgotten]
+    return result + ([_tombstones(forgotten, shadow)] if forgotten else [])
 
 
-def _tombstone(placed: Placed, shadow: str) -> Statement:
-    event = placed.event
-    fact_key = event.note.get("fact_key")
-    return Statement(
+def _tombstones(forgotten: Sequence[Placed], shadow: str) -> Statement:
+    marks = Marks(forgotten[0].event.namespace)
+    rows: list[list[SqlValue]] = []
+    for placed in forgotten:
+        event, fact_key = placed.event, placed.event.note.get("fact_key")
+        key = None if fact_key is None else str(fact_key)
+        rows.append([placed.id, str(event.note["text_hash"]), key, event.actor, event.at_ms])
+    sql = (
         f"INSERT INTO {shadow}tombstones (namespace, item_id, text_hash, fact_key, actor, at_ms)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
-        (
-            event.namespace,
-            placed.id,
-            str(event.note["text_hash"]),
-            None if fact_key is None else str(fact_key),
-            event.actor,
-            event.at_ms,
-        ),
+        f" SELECT ?1, * FROM {marks.rows(rows)}"
     )
+    return Statement(sql, marks.values)
 
 
 def _tag_statements(round_: Sequence[Placed], shadow: str) -> list[Statement]:
@@ -136,13 +141,15 @@ def _search_statements(round_: Sequence[Placed], shadow: str) -> list[Statement]
     changed = [placed for placed in round_ if placed.event.changes.keys() & _SEARCHED]
     if not changed:
         return []
-    marks = Marks(namespace)
-    scope = marks.add(scope_word(namespace))
-    rows = marks.rows([[placed.id, *search_columns(placed.after)] for placed in changed])
-    # An edited item's row is replaced.
-    sql = (
-        f"INSERT OR REPLACE INTO {shadow}search (rowid, scope, title, body, tags)"
-        f" SELECT i.seq, {scope}, j.column2, j.column3, j.column4 FROM {rows} AS j"
-        f" CROSS JOIN {shadow}items AS i ON i.namespace = ?1 AND i.id = j.column1"
-    )
-    return [Statement(sql, marks.values)]
+    result: list[Statement] = []
+    for portion in portions([(placed.id, *search_columns(placed.after)) for placed in changed]):
+        marks = Marks(namespace)
+        scope, rows = marks.add(scope_word(namespace)), marks.rows(portion)
+        # An edited item's row is replaced.
+        sql = (
+            f"INSERT OR REPLACE INTO {shadow}search (rowid, scope, title, body, tags)"
+            f" SELECT i.seq, {scope}, j.column2, j.column3, j.column4 FROM {rows} AS j"
+            f" CROSS JOIN {shadow}items AS i ON i.namespace = ?1 AND i.id = j.column1"
+        )
+        result.append(Statement(sql, marks.values))
+    return result

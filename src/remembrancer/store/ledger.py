@@ -23,7 +23,7 @@ from remembrancer.core.ledger.events import (
 )
 from remembrancer.core.values import JSON, Caller, canonical_json
 from remembrancer.ports.sql import Row, SqlStore, SqlValue, Statement
-from remembrancer.store.marks import Marks
+from remembrancer.store.marks import Marks, portions
 from remembrancer.store.projections import bump_scopes, project
 from remembrancer.store.record_table import Placed, load_json
 from remembrancer.store.vector_outbox import queue_statements
@@ -99,14 +99,17 @@ def append(sealed: Sequence[Sealed], placed: Sequence[Placed]) -> list[Statement
         ]
         for entry in sealed
     ]
-    marks = Marks(sealed[0].event.namespace)
-    # Positions are given in the order of the rows.
-    sql = (
-        "INSERT INTO events (namespace, stream, version, kind, actor, at_ms, cause, body, salt,"
-        f" body_hash, chain) SELECT ?1, * FROM {marks.rows(rows)}"
-    )
+    result: list[Statement] = []
+    for portion in portions(rows):
+        marks = Marks(sealed[0].event.namespace)
+        # Positions are given in the order of the rows.
+        sql = (
+            "INSERT INTO events (namespace, stream, version, kind, actor, at_ms, cause, body, salt,"
+            f" body_hash, chain) SELECT ?1, * FROM {marks.rows(portion)}"
+        )
+        result.append(Statement(sql, marks.values))
     return [
-        Statement(sql, marks.values),
+        *result,
         *project(placed),
         *bump_scopes(placed),
         *queue_statements(placed),

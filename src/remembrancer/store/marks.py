@@ -7,8 +7,8 @@ the text around them is the same. It knows no table.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Final, TypeVar
 
 from remembrancer.core.ids import Namespace
 from remembrancer.core.values import canonical_json
@@ -16,6 +16,32 @@ from remembrancer.ports.sql import SqlValue
 
 LISTED_VALUES_MAX: Final = 60
 """Values that one list binds singly; leaves 40 of D1's hundred for the rest. Our choice."""
+
+PORTION_BYTES: Final = 1_000_000
+"""Bytes of the JSON of one statement's rows, but for a single one: half of what D1 lets a value
+have, since NULs and names are added. Our choice."""
+
+RowT = TypeVar("RowT")
+"""A row of whatever JSON holds."""
+
+
+def portions(rows: Sequence[RowT]) -> Iterator[Sequence[RowT]]:
+    """Give rows in portions that travel as one array each, nearly always all at once.
+
+    *Shape:* in their order, none empty; no portion of no rows.
+    """
+    if len(rows) == 1 or 4 * len(canonical_json(rows)) <= PORTION_BYTES:
+        if rows:
+            yield rows
+        return
+    first = size = 0
+    for number, row in enumerate(rows):
+        own = len(canonical_json(row).encode())
+        if number > first and size + own > PORTION_BYTES:
+            yield rows[first:number]
+            first, size = number, 0
+        size += own
+    yield rows[first:]
 
 
 class Marks:

@@ -1,9 +1,9 @@
 """All projections: which tables a stream's events fill, and how a batch of events fills them.
 
-One function serves live writes, imports and rebuilds: events are taken in rounds (the first of
-each stream, the second, …), so that every statement handles many streams; of a stream that a
-namespace shares all events are one round's. Counters and scope versions are summed over the whole
-batch. Not for reading.
+One function serves live writes, imports and rebuilds. All events of a batch are taken at once, or
+in rounds where one table row must give way to another, so that every statement handles many streams
+and many events of each. Counters and scope versions are summed over the whole batch. Not for
+reading.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from remembrancer.core.ids import RELATIONS, SETTINGS, SHARED
+from remembrancer.core.ids import RELATIONS, SETTINGS
 from remembrancer.core.items import derive
+from remembrancer.core.ledger.events import ENDINGS
 from remembrancer.core.projects.decide import DEFAULTS as PROJECT_FIELDS
 from remembrancer.core.relations.decide import split_key
 from remembrancer.core.topics.decide import DEFAULTS as TOPIC_FIELDS
@@ -70,8 +71,7 @@ TOPICS: Final = RecordTable("topics", "topic_versions", "topic/", _columns(TOPIC
 
 
 Rounds = Sequence[Sequence[Placed]]
-"""Events of one namespace in the order in which tables take them, at most one of each stream in a
-round, but all of a shared stream in the first."""
+"""Events of one namespace in the order in which tables take them; see `least_round`."""
 
 
 def project(
@@ -129,14 +129,24 @@ def bump_scopes(batch: Sequence[Placed]) -> list[Statement]:
 
 def _rounds(batch: Sequence[Placed]) -> list[list[Placed]]:
     rounds: list[list[Placed]] = []
-    seen: Counter[str] = Counter()
+    reached: dict[str, int] = {}
     for placed in batch:
-        number = seen[placed.event.stream]
-        seen[placed.event.stream] += placed.event.stream not in SHARED
-        if number == len(rounds):
+        number = reached[placed.event.stream] = least_round(placed, reached)
+        while number >= len(rounds):
             rounds.append([])
         rounds[number].append(placed)
     return rounds
+
+
+def least_round(placed: Placed, reached: Mapping[str, int]) -> int:
+    """Return the first round that takes an event, by the rounds that its stream has reached.
+
+    What ends a record is behind all that came before: it takes the rows away that they have made.
+    """
+    stream = placed.event.stream
+    if stream not in reached:
+        return 0
+    return reached[stream] + (placed.event.kind in ENDINGS)
 
 
 def _count(batch: Sequence[Placed], shadow: str) -> list[Statement]:

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, cast
 
 from remembrancer.core.ids import Namespace
-from remembrancer.core.ledger.changes import Fields
+from remembrancer.core.ledger.changes import Changes, Fields
 from remembrancer.core.ledger.events import Event
 from remembrancer.core.values import JSON, canonical_json
 from remembrancer.ports.sql import Row, SqlValue, Statement
-from remembrancer.store.marks import Marks
+from remembrancer.store.marks import Marks, portions
 
 ColumnType = Literal["text", "integer", "real", "flag", "json"]
 
@@ -55,15 +55,73 @@ def net_entries(round_: Sequence[Placed]) -> dict[str, Entry]:
     return result
 
 
+def stretches(round_: Sequence[Placed]) -> list[list[Placed]]:
+    """Return the events of a round stream by stream, each stream's in their order."""
+    result: dict[str, list[Placed]] = {}
+    for placed in round_:
+        result.setdefault(placed.event.stream, []).append(placed)
+    return [*result.values()]
+
+
+def joined(stretch: Sequence[Placed]) -> Placed:
+    """Return what events of one stream come to: as if the last had changed all that they do."""
+    last = stretch[-1]
+    if len(stretch) == 1:
+        return last
+    changes: Changes = {}
+    for placed in stretch:
+        for name, (before, after) in placed.event.changes.items():
+            changes[name] = (changes[name][0] if name in changes else before, after)
+    return Placed(replace(last.event, changes=changes), stretch[0].before, last.after)
+
+
+def lives(round_: Sequence[Placed], mark: str) -> tuple[list[Placed], list[tuple[Placed, int]]]:
+    """Return the records of a round whose rows go first, and those that are there at its end.
+
+    *Shape:* a record is there while it has the field `mark`; a kept one stands with the moment at
+    which it came to be, in ms, should it have no row. All are `joined`.
+    """
+    gone: list[Placed] = []
+    kept: list[tuple[Placed, int]] = []
+    for stretch in stretches(round_):
+        had_row = bool(stretch[0].before.get(mark))
+        born_ms: int | None = None
+        is_there = had_row
+        is_again = False
+        for placed in stretch:
+            if placed.after.get(mark) and not is_there:
+                born_ms, is_again = placed.event.at_ms, had_row
+            is_there = bool(placed.after.get(mark))
+        record = joined(stretch)
+        if not is_there or is_again:
+            gone.append(record)
+        if is_there:
+            kept.append((record, record.event.at_ms if born_ms is None else born_ms))
+    return gone, kept
+
+
 _CODED: Final = frozenset({"flag", "json"})
 """Types of columns whose values stand for others."""
 
 ALONE_MAX: Final = 8
 """Records whose twins are closed by a term for each, which D1 counts fewer rows for. Our choice."""
 
+UPDATES_MAX: Final = 3
+"""Statements that change records of a table, a set of columns each; of more sets one statement
+takes all, and leaves each record's other columns as they are. Our choice."""
+
 _READ: Final = (
     "FROM json_each(?2) AS j CROSS JOIN events AS e ON e.namespace = ?1"
     " AND e.stream = {prefix} || (j.value ->> 0) AND e.version = (j.value ->> 1)"
+)
+
+_FIRST: Final = (
+    " CROSS JOIN events AS f ON f.namespace = ?1 AND f.stream = e.stream AND f.version = 1"
+)
+
+_NEXT: Final = (
+    " CROSS JOIN events AS n ON n.namespace = ?1 AND n.stream = e.stream"
+    " AND n.version = e.version + 1"
 )
 
 
@@ -80,25 +138,26 @@ class RecordTable:
     def statements(self, round_: Sequence[Placed], shadow: str) -> list[Statement]:
         """Return what brings table and twin up to these events.
 
-        *Shape:* all events of one namespace, at most one a stream; `shadow` is the prefix of the
-        tables that are written.
+        *Shape:* all events of one namespace, each stream's in their order; `shadow` is the prefix
+        of the tables that are written. *Promise:* as many statements for many events as for one,
+        but where their rows are more than one value holds.
         """
         namespace = round_[0].event.namespace
-        made = [placed for placed in round_ if placed.event.version == 1]
-        edited = [placed for placed in round_ if placed.event.version > 1]
+        records = stretches(round_)
+        made = [stretch for stretch in records if stretch[0].event.version == 1]
+        edited = [joined(stretch) for stretch in records if stretch[0].event.version > 1]
+        passed = [placed for stretch in records for placed in stretch[:-1]]
         result: list[Statement] = []
         if edited:
             result.append(self._close_twins(namespace, edited, shadow))
-        groups: dict[tuple[str, ...], list[Placed]] = {}
-        for placed in edited:
-            names = tuple(name for name in self.columns if name in placed.event.changes)
-            groups.setdefault(names, []).append(placed)
-        for names, group in groups.items():
-            result.append(self._update(namespace, group, names, shadow))
-        if made:
-            # After the edits: one of them may give up the key that a new record takes.
-            result.append(self._insert(namespace, made, shadow))
-        result.append(self._open_twins(namespace, round_, shadow))
+            result += self._updates(namespace, edited, shadow)
+        # After the edits: one of them may give up the key that a new record takes.
+        is_edited = any(len(stretch) > 1 for stretch in made)
+        for portion in portions([self._whole_row(stretch[-1]) for stretch in made]):
+            result.append(self._insert(namespace, portion, shadow, is_edited=is_edited))
+        for portion in portions([self._whole_row(placed) for placed in passed]):
+            result.append(self._pass_twins(namespace, portion, shadow))
+        result.append(self._open_twins(namespace, [stretch[-1] for stretch in records], shadow))
         return result
 
     def row_fields(self, row: Row) -> Fields:
@@ -112,33 +171,66 @@ class RecordTable:
             if (value := plain[name]) is not None
         }
 
-    def _insert(self, namespace: Namespace, made: list[Placed], shadow: str) -> Statement:
+    def _whole_row(self, placed: Placed) -> list[JSON]:
+        return [placed.id, placed.event.version, *(placed.after.get(name) for name in self.columns)]
+
+    def _insert(
+        self, namespace: Namespace, rows: Sequence[list[JSON]], shadow: str, *, is_edited: bool
+    ) -> Statement:
+        """Return what adds new records; `is_edited` when some have more than their first event."""
+        born, first = ("f", _FIRST) if is_edited else ("e", "")
         names = ", ".join(self.columns)
-        values = ", ".join(
-            _value(type_, index + 2) for index, type_ in enumerate(self.columns.values())
-        )
         seq = "seq, " if self.has_seq else ""
-        position = "e.position, " if self.has_seq else ""
+        position = f"{born}.position, " if self.has_seq else ""
         sql = (
             f"INSERT INTO {shadow}{self.name}"
             f" ({seq}namespace, id, version, position, created_at, updated_at, {names})"
-            f" SELECT {position}?1, j.value ->> 0, e.version, e.position, e.at_ms, e.at_ms,"
-            f" {values} {self._events()}"
+            f" SELECT {position}?1, j.value ->> 0, e.version, e.position, {born}.at_ms, e.at_ms,"
+            f" {self._values()} {self._events()}{first}"
         )
-        rows = [
-            [placed.id, placed.event.version, *(placed.after.get(name) for name in self.columns)]
-            for placed in made
-        ]
         return Statement(sql, (namespace, canonical_json(rows)))
 
+    def _values(self) -> str:
+        columns = enumerate(self.columns.values())
+        return ", ".join(_value(type_, f"[{index + 2}]") for index, type_ in columns)
+
+    def _updates(
+        self, namespace: Namespace, edited: Sequence[Placed], shadow: str
+    ) -> list[Statement]:
+        groups: dict[tuple[str, ...], list[Placed]] = {}
+        for placed in edited:
+            names = tuple(name for name in self.columns if name in placed.event.changes)
+            groups.setdefault(names, []).append(placed)
+        is_mixed = len(groups) > UPDATES_MAX
+        if is_mixed:
+            changed = {name for names in groups for name in names}
+            groups = {tuple(name for name in self.columns if name in changed): [*edited]}
+        return [
+            self._update(namespace, portion, names, shadow, is_mixed=is_mixed)
+            for names, group in groups.items()
+            for portion in portions([_edited_row(placed, names) for placed in group])
+        ]
+
     def _update(
-        self, namespace: Namespace, group: list[Placed], names: tuple[str, ...], shadow: str
+        self,
+        namespace: Namespace,
+        rows: Sequence[list[JSON]],
+        names: Sequence[str],
+        shadow: str,
+        *,
+        is_mixed: bool,
     ) -> Statement:
-        given = "".join(
-            f", {_value(self.columns[name], index + 2)} AS {name}"
-            for index, name in enumerate(names)
-        )
-        sets = "".join(f", {name} = j.{name}" for name in names)
+        """Return what changes records; `is_mixed` when each has some of the columns alone."""
+        given = sets = ""
+        for name in names:
+            path = f"[2].{name}"
+            value = _value(self.columns[name], path)
+            given += f", {value} AS {name}"
+            if is_mixed:
+                given += f", json_type(j.value, '${path}') IS NOT NULL AS has_{name}"
+                sets += f", {name} = CASE WHEN j.has_{name} THEN j.{name} ELSE t.{name} END"
+            else:
+                sets += f", {name} = j.{name}"
         # MATERIALIZED, and the namespace out of it: else SQLite puts the table first and reads
         # every row of the namespace for each event.
         sql = (
@@ -147,10 +239,21 @@ class RecordTable:
             f" SET version = j.version, position = j.position, updated_at = j.at_ms{sets}"
             " FROM j WHERE t.namespace = j.namespace AND t.id = j.id"
         )
-        rows = [
-            [placed.id, placed.event.version, *(placed.after.get(name) for name in names)]
-            for placed in group
-        ]
+        return Statement(sql, (namespace, canonical_json(rows)))
+
+    def _pass_twins(
+        self, namespace: Namespace, rows: Sequence[list[JSON]], shadow: str
+    ) -> Statement:
+        """Return what adds the versions that were followed by another within the same batch."""
+        names = ", ".join(self.columns)
+        seq, own = ("seq, ", "i.seq, ") if self.has_seq else ("", "")
+        sql = (
+            f"INSERT INTO {shadow}{self.twin} ({seq}namespace, id, version, position, created_at,"
+            f" updated_at, {names}, from_position, to_position)"
+            f" SELECT {own}i.namespace, i.id, e.version, e.position, i.created_at, e.at_ms,"
+            f" {self._values()}, e.position, n.position {self._events()}{_NEXT}"
+            f" CROSS JOIN {shadow}{self.name} AS i ON i.namespace = ?1 AND i.id = j.value ->> 0"
+        )
         return Statement(sql, (namespace, canonical_json(rows)))
 
     def _close_twins(self, namespace: Namespace, edited: list[Placed], shadow: str) -> Statement:
@@ -193,12 +296,18 @@ class RecordTable:
         return _READ.format(prefix=f"'{self.prefix}'")
 
 
-def _value(type_: ColumnType, index: int) -> str:
-    """Return the SQL that takes element `index` of a JSON row as this type of column."""
+def _edited_row(placed: Placed, names: Sequence[str]) -> list[JSON]:
+    changes = placed.event.changes
+    given = {name: placed.after.get(name) for name in names if name in changes}
+    return [placed.id, placed.event.version, given]
+
+
+def _value(type_: ColumnType, path: str) -> str:
+    """Return the SQL that takes the value at a path of a JSON row as this type of column."""
     if type_ == "json":
         # `->` would turn JSON null into the text 'null'.
-        return f"CASE WHEN json_type(j.value, '$[{index}]') <> 'null' THEN j.value -> {index} END"
-    return f"j.value ->> {index}"
+        return f"CASE WHEN json_type(j.value, '${path}') <> 'null' THEN j.value -> '${path}' END"
+    return f"j.value ->> '${path}'"
 
 
 def decode(type_: ColumnType, value: SqlValue) -> JSON:
