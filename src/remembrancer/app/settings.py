@@ -136,7 +136,8 @@ class Settings(UpstreamSettings, PromptCacheSettings, RecallSettings, DistillSet
         About("origins such as https://chat.example.org, separated by commas, or *"),
     ] = Field(
         (),
-        description="Web pages that may call from a browser, beside its own and local ones.",
+        description="Web pages that may call from a browser, beside its own and local ones; "
+        "chats may be called from any.",
     )
     mcp_query_token_enabled: Annotated[bool, About("true or false")] = Field(
         True,

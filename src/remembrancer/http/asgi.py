@@ -79,6 +79,7 @@ class HttpDoor:
         try:
             origin = origins.check_origin(
                 headers,
+                scope["path"].removeprefix(scope.get("root_path", "")),
                 server_host=(scope.get("server") or (None,))[0],
                 allowed=self._door.app.settings.allowed_origins,
             )

@@ -17,6 +17,17 @@ from remembrancer.http.errors import DoorError
 PREFLIGHT_AGE_S: Final = 600
 """Seconds for which a browser may keep a preflight's answer. Our choice."""
 
+CHAT_DOORS: Final = (
+    "/anthropic/v1",
+    "/v1/chat/completions",
+    "/v1/guide-dog",
+    "/v1/messages",
+    "/v1/models",
+)
+"""Paths that any page may call, with those below them. Chat clients are pages of every kind
+(`file://`, `app://.`, an extension's, `null`), and nothing here is done without a key, which no
+page has by itself."""
+
 ALLOWED_HEADERS: Final = (
     "anthropic-beta",
     "anthropic-dangerous-direct-browser-access",
@@ -45,8 +56,11 @@ ALLOWED_HEADERS: Final = (
     "x-stainless-runtime",
     "x-stainless-runtime-version",
     "x-stainless-timeout",
+    "*",
 )
-"""Request headers that a page may send; those of OpenAI's and Anthropic's clients among them."""
+"""Request headers that a page may send: all of them. The star stands for those that are not named
+where no cookies are sent, in browsers since 2020 but never for `authorization`; the others are
+named for older ones. Source: the Fetch standard."""
 
 EXPOSED_HEADERS: Final = (
     "etag",
@@ -80,18 +94,18 @@ def is_loopback(host: str | None) -> bool:
 
 
 def check_origin(
-    headers: Mapping[str, str], *, server_host: str | None, allowed: Sequence[str]
+    headers: Mapping[str, str], path: str, *, server_host: str | None, allowed: Sequence[str]
 ) -> str | None:
     """Return the request's origin when it may call, None when it names none.
 
     A page may call when it is local, listed, or served from the same host; the last does not count
     where the server listens on loopback, since a foreign name that is made to point there looks
-    like that (DNS rebinding).
+    like that (DNS rebinding). At the doors of chats every page may.
     *Raises:* DoorError `forbidden`.
     """
     origin = headers.get("origin")
-    if origin is None:
-        return None
+    if origin is None or _is_chat_door(path):
+        return origin
     plain = origin.strip().lower()
     parts = _split(plain)
     if parts is not None:
@@ -106,6 +120,10 @@ def check_origin(
         f"the origin {origin[:100]!r} may not call this server",
         hint="add it to ALLOWED_ORIGINS",
     )
+
+
+def _is_chat_door(path: str) -> bool:
+    return any(path == door or path.startswith(f"{door}/") for door in CHAT_DOORS)
 
 
 def cors_headers(origin: str) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from starlette.responses import Response
 
 from remembrancer.app.gateway.anthropic_speech import AnthropicSpeech
@@ -40,9 +40,19 @@ _MESSAGE: Final = {
 
 
 class ChatQuery(Query):
-    """Nothing that changes what is asked: the body says it."""
+    """Nothing that changes what is asked: the body says it. What a client adds is passed over."""
+
+    model_config = ConfigDict(extra="ignore")
 
     beta: str | None = Field(None, description="Sent by Anthropic's clients; changes nothing.")
+
+
+class ModelsQuery(Query):
+    """Nothing: the list is one page, whatever a client asks for."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    limit: str | None = Field(None, description="Sent by Claude Code; changes nothing.")
 
 
 def _question(call: Call[ChatQuery, None], *, has_memory: bool) -> Question:
@@ -80,7 +90,7 @@ def _relay(call: Call[ChatQuery, None], *, has_memory: bool) -> Response:
     return RelayResponse(relay(call.app, call.caller, question, speech))
 
 
-async def _models(call: Call[None, None]) -> Answer:
+async def _models(call: Call[ModelsQuery, None]) -> Answer:
     return Answer(list_models(call.app.settings))
 
 
@@ -162,6 +172,7 @@ ROUTES: Final = (
         summary="List the models that a chat may name",
         description="The public name first; any other model of the upstream may be named as well.",
         scope=None,
+        query=ModelsQuery,
         response={
             "type": "object",
             "required": ["object", "data"],
