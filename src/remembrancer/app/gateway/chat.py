@@ -171,7 +171,7 @@ class _Exchange:
     async def _relay(self, answer: OutboundAnswer, headers: list[tuple[str, str]]) -> Relayed:
         passed = passed_headers(answer.headers)
         name = self._name()
-        if not header_of(answer.headers, "content-type").startswith(EVENT_STREAM):
+        if not header_of(answer.headers, "content-type").lower().startswith(EVENT_STREAM):
             self._held.begin()
             raw = await read_whole(answer)
             whole = self._speech.whole(self._target, name, answer.status, raw)
@@ -213,10 +213,15 @@ class _Exchange:
             answer,
             pieces,
             self._heard,
-            is_whole=lambda raw: self._speech.told(raw, is_stream=True).is_complete,
+            is_told=self._is_told,
             moments=self._moments(self._keep_given),
         )
         return relayed
+
+    def _is_told(self, raw: bytes) -> bool:
+        """Tell whether a stream said how it ended, well or badly."""
+        reply = self._speech.told(raw, is_stream=True)
+        return reply.is_complete or reply.error is not None
 
     def _moments(self, before_end: Callable[[], Awaitable[None]]) -> Moments:
         return Moments(self._held.begin, before_end, self._speech.fault, self._keep_later)

@@ -89,12 +89,12 @@ async def pass_on(
     pieces: AsyncIterator[bytes],
     heard: Heard,
     *,
-    is_whole: Callable[[bytes], bool],
+    is_told: Callable[[bytes], bool],
     moments: Moments,
 ) -> AsyncGenerator[bytes, None]:
     """Yield a stream's bytes as they come, then the event that says what broke, if something did.
 
-    *Shape:* `is_whole` tells of all bytes whether they are a reply with its end.
+    *Shape:* `is_told` tells of all bytes whether they say how the reply ended, an error included.
     *Promise:* whether the stream ended, broke, or the client left, the upstream is told to stop.
     """
     has_end = False
@@ -115,7 +115,7 @@ async def pass_on(
             moments.begun()
         heard.is_ended = True
         await moments.before_end()
-        if not has_end and not is_whole(heard.raw):
+        if not has_end and not is_told(heard.raw):
             heard.error = cut_off()
             yield moments.fault(heard.error)
     except RemembrancerError as error:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Final
+from urllib.parse import urlsplit
 
 from remembrancer.app.gateway.routing import Target
 from remembrancer.app.state import App
@@ -19,6 +20,10 @@ WHOLE_BYTES_MAX: Final = 64 * 1024 * 1024
 ANSWER_TIMEOUT_MS: Final = 600_000
 """Milliseconds until an answer's headers: one that is no stream is written first. Source: the
 default of OpenAI's clients."""
+
+REDIRECTS: Final = (301, 302, 303, 307, 308)
+"""Statuses of a server that is elsewhere. A client that is passed one goes there without memory, or
+stands before an empty answer; what has to be mended is a setting. Source: RFC 9110."""
 
 _PASSED_UP: Final = (
     "accept",
@@ -39,7 +44,8 @@ async def ask(
 ) -> OutboundAnswer:
     """Return the upstream's answer once its headers are there, whatever its status.
 
-    *Raises:* UpstreamFailed, TimedOut, InvalidInput (this deployment has no way out).
+    *Raises:* UpstreamFailed (a redirect too), TimedOut, InvalidInput (this deployment has no way
+    out).
     """
     if app.outbound is None:
         raise InvalidInput(
@@ -52,11 +58,28 @@ async def ask(
         "POST", target.url, (*own, *told.items()), body, timeout_ms=ANSWER_TIMEOUT_MS
     )
     try:
-        return await app.outbound.send(request)
+        answer = await app.outbound.send(request)
     except UpstreamFailed as error:
         if error.details.get("sent") is not False:
             raise
-    return await app.outbound.send(request)
+        answer = await app.outbound.send(request)
+    if answer.status in REDIRECTS:
+        await answer.close()
+        raise _redirected(header_of(answer.headers, "location"))
+    return answer
+
+
+def _redirected(location: str) -> UpstreamFailed:
+    """Return the error of a server that is elsewhere; of its address only what holds no secret."""
+    try:
+        parts = urlsplit(location)
+        place = f"{parts.scheme}://{parts.hostname}" if parts.scheme and parts.hostname else ""
+    except ValueError:
+        place = ""
+    return UpstreamFailed(
+        f"the model's server sends on to {place or 'another address'}, which is not followed",
+        hint="set AI_GATEWAY_BASE_URL to the address that the server has now",
+    )
 
 
 async def read_whole(answer: OutboundAnswer) -> bytes:
