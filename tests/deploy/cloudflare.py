@@ -10,10 +10,12 @@ from __future__ import annotations
 import base64
 import json
 import re
+import socket
 import sqlite3
 import threading
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -439,6 +441,10 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: Server
 
+    def setup(self) -> None:
+        super().setup()
+        self.server.connections.append(self.connection)
+
     def _respond(self) -> None:
         length = int(self.headers.get("content-length") or 0)
         path, _, query = self.path.partition("?")
@@ -502,6 +508,7 @@ class Server(ThreadingHTTPServer):
         self.cloud = cloud
         self.api = Api(cloud)
         self.lock = threading.Lock()
+        self.connections: list[socket.socket] = []
         self._thread = threading.Thread(target=self.serve_forever)
 
     @property
@@ -516,3 +523,7 @@ class Server(ThreadingHTTPServer):
         self.shutdown()
         self._thread.join()
         self.server_close()
+        # A later server may get this one's port: nobody is to find an old connection to it.
+        for connection in self.connections:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 from tests.deploy.cloudflare import ACCOUNT, TOKEN, Cloud, Server
+from tests.deploy.resident import running_wrangler
 
 ROOT = Path(__file__).resolve().parents[2]
 """The repository."""
 PARTS = ("src", "migrations", "scripts", "wrangler.toml", "package.json", ".npmrc")
 """What a fork has that deploying reads."""
-SECONDS_MAX = 400
+SECONDS_MAX = 900
 """Until one deployment is given up; on an idle machine it takes about twenty."""
 VENDOR = """#!/usr/bin/env bash
 [ ! -e vendor-fails ] && ln -sfn {packages} python_modules
@@ -71,8 +72,18 @@ def packages() -> Path:
     return ROOT / "python_modules"
 
 
-def make_fork(folder: Path, packages: Path) -> None:
-    """A fresh copy of what a fork has, its packages not yet vendored."""
+@pytest.fixture(scope="session")
+def wrangler() -> Iterator[Path]:
+    """wrangler in one process for all of its commands, in a folder of programs."""
+    with running_wrangler() as programs:
+        yield programs
+
+
+def make_fork(folder: Path, packages: Path, wrangler: Path | None = None) -> None:
+    """A fresh copy of what a fork has, its packages not yet vendored.
+
+    Without a folder of programs it has the modules as they are installed.
+    """
     folder.mkdir()
     for name in PARTS:
         if (ROOT / name).is_dir():
@@ -80,23 +91,32 @@ def make_fork(folder: Path, packages: Path) -> None:
             shutil.copytree(ROOT / name, folder / name, ignore=skipped)
         else:
             shutil.copy(ROOT / name, folder / name)
-    (folder / "node_modules").symlink_to(ROOT / "node_modules")
+    if wrangler is None:
+        (folder / "node_modules").symlink_to(ROOT / "node_modules")
+        # What is compiled of wrangler is the same in every fork.
+        compiled = ROOT / ".wrangler" / "compiled"
+        compiled.mkdir(parents=True, exist_ok=True)
+        (folder / ".wrangler").mkdir()
+        (folder / ".wrangler" / "compiled").symlink_to(compiled)
+    else:
+        (folder / "node_modules").mkdir()
+        (folder / "node_modules" / ".bin").symlink_to(wrangler)
     (folder / "scripts" / "vendor").write_text(VENDOR.format(packages=packages))
     (folder / "scripts" / "install").write_text(INSTALL)
 
 
 @pytest.fixture
-def fork(tmp_path: Path, packages: Path) -> Iterator[Fork]:
+def fork(tmp_path: Path, packages: Path, wrangler: Path) -> Iterator[Fork]:
     """A fork beside an account with nothing in it."""
-    make_fork(tmp_path / "复本 fork", packages)
+    make_fork(tmp_path / "复本 fork", packages, wrangler)
     cloud = Cloud()
     with Server(cloud) as server:
         yield Fork(tmp_path / "复本 fork", cloud, server.url)
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory, packages: Path) -> Iterator[Fork]:
-    """A fork that the tests of a module have in common: a deployment takes many seconds."""
+def installed(tmp_path_factory: pytest.TempPathFactory, packages: Path) -> Iterator[Fork]:
+    """A fork with wrangler as it is installed, a process for each command, for a whole module."""
     folder = tmp_path_factory.mktemp("deploy") / "复本 fork"
     make_fork(folder, packages)
     cloud = Cloud()

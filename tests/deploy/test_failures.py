@@ -9,7 +9,7 @@ import uuid
 import pytest
 from tests.deploy.conftest import Fork
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 
 NAMED = {"CHATBOX_API_KEY": "sk-一把很长的钥匙-2f1c", "REMEMBRANCER_R2_NAME": "long-texts"}
 """What every run is told."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.deploy.conftest import Fork
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 
 
 def bound(fork: Fork, kind: str) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import pytest
 from tests.deploy.cloudflare import ACCOUNT, Worker
 from tests.deploy.conftest import Fork
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 OTHER = "fedcba9876543210fedcba9876543210"
 """An account of somebody else."""
@@ -41,13 +41,13 @@ OTHER = "fedcba9876543210fedcba9876543210"
     ],
 )
 def test_deploying_without_what_it_needs_stops_with_a_plain_sentence(
-    shared: Fork, environment: dict[str, str], said: str
+    fork: Fork, environment: dict[str, str], said: str
 ) -> None:
-    shared.cloud.calls.clear()
-    done = shared.deploy(**environment)
+    fork.cloud.calls.clear()
+    done = fork.deploy(**environment)
     assert done.returncode == 1
     assert said in done.stdout
-    assert not shared.cloud.writes
+    assert not fork.cloud.writes
     assert "Traceback" not in done.stdout
 
 
