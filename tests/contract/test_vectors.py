@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import math
 import operator
+import os
 import random
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -198,10 +201,14 @@ async def test_writes_at_once_all_arrive(index: VectorIndex) -> None:
         st.tuples(st.sampled_from("abcdefgh"), st.sampled_from([EAST, NORTH, UP, NORTH_EAST, None]))
     )
 )
+@pytest.mark.parametrize("kind", ["memory", "file"])
 async def test_any_writes_leave_what_a_dictionary_would_hold(
+    kind: str,
+    tmp_path_factory: pytest.TempPathFactory,
     changes: list[tuple[str, tuple[float, ...] | None]],
 ) -> None:
-    index = LocalVectors(MEMORY, MODEL, threads=0)
+    path = MEMORY if kind == "memory" else tmp_path_factory.mktemp("vectors") / "vectors.db"
+    index = LocalVectors(path, MODEL, threads=kind == "file")
     wanted: dict[str, tuple[float, ...]] = {}
     for id_, values in changes:
         if values is None:
@@ -248,6 +255,65 @@ async def test_file_keeps_vectors_and_follows_another_process(tmp_path: Path) ->
     third = LocalVectors(path, MODEL, threads=0)
     assert (await third.describe()).count == 2
     third.close()
+
+
+async def test_floats_apart_and_floats_in_the_file_give_the_same(tmp_path: Path) -> None:
+    chance = random.Random(5)
+    dims = 24
+    model = EmbeddingModel("test", dims)
+    apart = LocalVectors(tmp_path / "vectors.db", model, threads=1)
+    rows = [row(f"v{number:03}", unit(chance, dims)) for number in range(300)]
+    await apart.upsert(rows)
+    await apart.delete([one.id for one in rows[40:90]])
+    await apart.upsert([row(one.id, unit(chance, dims)) for one in rows[80:120]])
+    inside = LocalVectors(tmp_path / "vectors.db", model, threads=0)
+    for _ in range(5):
+        asked = unit(chance, dims)
+        found = await apart.query(MINE, asked, top=40)
+        assert len(found) == 40
+        again = await inside.query(MINE, asked, top=40)
+        assert [one.id for one in found] == [one.id for one in again]
+        assert [one.score for one in found] == pytest.approx([one.score for one in again], abs=1e-6)
+    apart.close()
+    inside.close()
+
+
+async def test_floats_that_cannot_be_kept_apart_are_read_from_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "no room")
+
+    index = LocalVectors(tmp_path / "vectors.db", MODEL, threads=1)
+    await index.upsert([row("a"), row("b", NORTH)])
+    with monkeypatch.context() as full:
+        full.setattr(os, "pwrite", fails)
+        await index.upsert([row("c", NORTH_EAST)])
+    assert await ids_of(index) == ["a", "c", "b"]
+    await index.delete(["a"])
+    assert await ids_of(index) == ["c", "b"]
+    index.close()
+
+
+async def test_deleted_floats_are_overwritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: dict[int, bytes] = {}
+
+    def noted(descriptor: int, rows: bytes, offset: int) -> int:
+        written.update(
+            {offset + place: rows[place : place + 12] for place in range(0, len(rows), 12)}
+        )
+        return pwrite(descriptor, rows, offset)
+
+    pwrite = os.pwrite
+    monkeypatch.setattr(os, "pwrite", noted)
+    index = LocalVectors(tmp_path / "vectors.db", MODEL, threads=1)
+    await index.upsert([row("a"), row("b", NORTH), row("c", UP)])
+    await index.delete(["a"])
+    assert [struct.unpack("<3f", written[place]) for place in (0, 12, 24)] == [UP, NORTH, (0, 0, 0)]
+    assert await ids_of(index, UP) == ["c", "b"]
+    index.close()
 
 
 async def test_file_of_another_model_is_emptied(tmp_path: Path) -> None:

@@ -80,7 +80,8 @@ class VectorArray:
         self._scales: NDArray[np.float32] = np.zeros(room, np.float32)
         # One array for each word, so that a query reads them from end to end.
         self._bits: NDArray[np.uint64] = np.zeros((self._words, room), np.uint64)
-        self._codes: NDArray[np.int32] = np.zeros((room, 3), np.int32)
+        # One array for each name of a scope, for the same reason.
+        self._codes: NDArray[np.int32] = np.zeros((3, room), np.int32)
         self._rows: NDArray[np.int64] = np.zeros(room, np.int64)
         self._names: dict[str, int] = {"": 0}
         self._ids: list[str] = []
@@ -96,20 +97,21 @@ class VectorArray:
         """Return a vector as it is kept in a file: little-endian 32-bit floats."""
         return np.asarray(values, "<f4").tobytes()
 
-    def put(self, rows: Sequence[tuple[str, Scope, bytes, int]]) -> None:
-        """Write rows, each over the one of the same id. *Shape:* id, scope, floats `as_bytes`, and
-        the number under which the file has them."""
+    def put(self, rows: Sequence[tuple[str, Scope, bytes, int]]) -> list[int]:
+        """Write rows, each over the one of the same id, and return their places. *Shape:* id,
+        scope, floats `as_bytes`, and the number under which the file has them; no id twice."""
         if not rows:
-            return
+            return []
         places = [self._place_of(id_) for id_, *_ in rows]
-        floats = self._matrix([floats for _, _, floats, _ in rows])
+        floats = self._matrix(b"".join([floats for _, _, floats, _ in rows]), len(rows))
         self._rows[places] = [row for *_, row in rows]
         self._bytes[places], self._scales[places] = self._halves_of(floats)
         self._bits[:, places] = self._bits_of(floats)
-        self._codes[places] = [
-            [self._names.setdefault(name, len(self._names)) for name in scope]
-            for _, scope, _, _ in rows
-        ]
+        for column in range(3):
+            self._codes[column, places] = [
+                self._names.setdefault(scope[column], len(self._names)) for _, scope, _, _ in rows
+            ]
+        return places
 
     def _place_of(self, id_: str) -> int:
         place = self._places.get(id_)
@@ -126,7 +128,7 @@ class VectorArray:
         self._bytes = np.pad(self._bytes, ((0, added), (0, 0)))
         self._scales = np.pad(self._scales, (0, added))
         self._bits = np.pad(self._bits, ((0, 0), (0, added)))
-        self._codes = np.pad(self._codes, ((0, added), (0, 0)))
+        self._codes = np.pad(self._codes, ((0, 0), (0, added)))
         self._rows = np.pad(self._rows, (0, added))
 
     def _halves_of(self, floats: Matrix) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
@@ -148,9 +150,8 @@ class VectorArray:
         packed[:, : high.shape[1]] |= high << 4
         return packed, np.where(is_most, most_scales, every_scales)
 
-    def _matrix(self, rows: Sequence[bytes]) -> Matrix:
-        flat = np.frombuffer(b"".join(rows), "<f4").astype(np.float32, copy=False)
-        return flat.reshape(len(rows), -1)
+    def _matrix(self, floats: bytes, count: int) -> Matrix:
+        return np.frombuffer(floats, "<f4").astype(np.float32, copy=False).reshape(count, -1)
 
     def _bits_of(self, floats: Matrix) -> NDArray[np.uint64]:
         """Return two bits for each value: is it over the level, is it over minus the level."""
@@ -161,22 +162,25 @@ class VectorArray:
         ]
         return np.concatenate(halves, axis=1).T
 
-    def remove(self, id_: str) -> None:
-        """Take a row out; the last row takes its place."""
+    def remove(self, id_: str) -> tuple[int, int] | None:
+        """Take a row out; the last row takes its place. *Shape:* the place, and where the last row
+        was; None when there is no such row."""
         place = self._places.pop(id_, None)
         if place is None:
-            return
+            return None
         last = self._ids.pop()
         if last != id_:
             end = len(self._ids)
             self._bytes[place], self._scales[place] = self._bytes[end], self._scales[end]
-            self._bits[:, place], self._codes[place] = self._bits[:, end], self._codes[end]
+            self._bits[:, place] = self._bits[:, end]
+            self._codes[:, place] = self._codes[:, end]
             self._rows[place] = self._rows[end]
             self._ids[place], self._places[last] = last, place
+        return place, len(self._ids)
 
     def near(self, scope: Scope, values: Sequence[float], top: int) -> list[int]:
-        """Return the file's numbers of the rows of a scope among which the nearest `top` are, and a
-        few."""
+        """Return the places of the rows of a scope among which the nearest `top` are, and a few, in
+        their order."""
         inside = self._inside(scope)
         if inside is None:
             return []
@@ -187,9 +191,18 @@ class VectorArray:
         wanted = top + SPARE_ROWS
         if len(inside) > wanted:
             inside = self._best(inside, self._scores(inside, asked), wanted)
-        # In the order of the file, which is read from its beginning to its end.
-        rows: list[int] = np.sort(self._rows[inside]).tolist()
-        return rows
+        # A file is read from its beginning to its end.
+        places: list[int] = np.sort(inside).tolist()
+        return places
+
+    def numbers(self, places: Sequence[int]) -> list[int]:
+        """Return the numbers under which the file has the rows at these places."""
+        found: list[int] = self._rows[places].tolist()
+        return found
+
+    def ids(self, places: Sequence[int]) -> list[str]:
+        """Return the ids of the rows at these places."""
+        return [self._ids[place] for place in places]
 
     def _best(self, inside: NDArray[np.intp], scores: Matrix, wanted: int) -> NDArray[np.intp]:
         """Return the places of the highest scores; the ids decide among equals."""
@@ -228,10 +241,10 @@ class VectorArray:
         codes = [self._names.get(name) for name in scope]
         if not count or None in codes:
             return None
-        is_inside = self._codes[:count, 0] == codes[0]
+        is_inside = self._codes[0, :count] == codes[0]
         for column in (1, 2):
             if scope[column]:
-                is_inside &= self._codes[:count, column] == codes[column]
+                is_inside &= self._codes[column, :count] == codes[column]
         return np.flatnonzero(is_inside)
 
     def _nearest_by_bits(
@@ -257,11 +270,14 @@ class VectorArray:
         return inside[some <= farthest]
 
     def ranked(
-        self, found: Sequence[tuple[str, bytes]], values: Sequence[float], top: int
+        self, ids: Sequence[str], floats: bytes, values: Sequence[float], top: int
     ) -> list[tuple[str, float]]:
-        """Return (id, cosine) of rows with their floats, the nearest first, equal ones by id."""
-        if not found:
+        """Return (id, cosine) of rows, the nearest first, equal ones by id.
+
+        *Shape:* `floats` of all rows, one behind the other.
+        """
+        if not ids:
             return []
-        scores = self._matrix([floats for _, floats in found]) @ np.asarray(values, np.float32)
-        pairs = sorted(zip((-scores).tolist(), (id_ for id_, _ in found), strict=True))
+        scores = self._matrix(floats, len(ids)) @ np.asarray(values, np.float32)
+        pairs = sorted(zip((-scores).tolist(), ids, strict=True))
         return [(id_, -far) for far, id_ in pairs[:top]]

@@ -2,8 +2,9 @@
 
 The array is filled from the file at the first call and follows every write; a file that another
 process has written is read again. Like the cache, it is derived and is made anew when it is
-broken. Cosines are exact: what the array finds near is read from the file and measured there.
-Nothing is ranked by anything else. `local.wire` imports it.
+broken. Cosines are exact: what the array finds near is measured by its floats, which a process that
+lives long also keeps apart, each at its place (`local.vector_floats`). Nothing is ranked by
+anything else. `local.wire` imports it.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from remembrancer.local.connection import MEMORY, make_private
 from remembrancer.local.errors import is_busy
 from remembrancer.local.lanes import Lane
 from remembrancer.local.memory import give_back
+from remembrancer.local.vector_floats import FloatFile, open_floats
 from remembrancer.ports.models import EmbeddingModel, Vector
 from remembrancer.ports.vectors import IndexState, VectorMatch, VectorRow, VectorScope
 
@@ -56,13 +58,20 @@ _SET_UP: Final = (
 _NUMBERS: Final = (
     "SELECT v.id, v.rowid FROM json_each(?) AS j CROSS JOIN vectors_1 AS v ON v.id = j.value"
 )
+_FLOATS: Final = (
+    "SELECT v.id, v.floats FROM json_each(?) AS j CROSS JOIN vectors_1 AS v ON v.rowid = j.value"
+)
 """A row is found by its number in one look, by its id in two."""
+
+Rows = list[tuple[str, tuple[str, str, str], bytes, int]]
+"""Vectors as the array takes them."""
 
 
 class LocalVectors:
     """Vectors of one model, in one file or in memory alone.
 
     *Shape:* a file of another model is emptied: a change of model takes a file of its own.
+    `threads` 0 works where it is called, for a command that ends soon.
     """
 
     def __init__(self, path: str | Path, model: EmbeddingModel, *, threads: int = 1) -> None:
@@ -71,6 +80,8 @@ class LocalVectors:
         self._lane = Lane(min(threads, 1), "vectors")
         self._open: list[sqlite3.Connection] = []
         self._array: VectorArray | None = None
+        self._has_floats = threads > 0 and self._path != MEMORY
+        self._floats: FloatFile | None = None
         self._seen = -1
         self._close_all = weakref.finalize(self, _close_all, self._open)
 
@@ -94,7 +105,9 @@ class LocalVectors:
             ids = json.dumps([row.id for row in rows])
             numbers = dict(raw.execute(_NUMBERS, (ids,)).fetchall())
             raw.execute("COMMIT")
-            array.put([(*row, numbers[row[0]]) for row in {one[0]: one for one in kept}.values()])
+            self._put(
+                array, [(*one, numbers[one[0]]) for one in {row[0]: row for row in kept}.values()]
+            )
 
         await self._run(keep)
 
@@ -107,8 +120,8 @@ class LocalVectors:
             raw.execute("BEGIN IMMEDIATE")
             raw.executemany("DELETE FROM vectors_1 WHERE id = ?", [(id_,) for id_ in ids])
             raw.execute("COMMIT")
-            for id_ in ids:
-                array.remove(id_)
+            moves = [move for id_ in ids if (move := array.remove(id_)) is not None]
+            self._with_floats(lambda floats: floats.take_out(moves))
             # What was forgotten shall not stay in the log either.
             raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
@@ -124,12 +137,12 @@ class LocalVectors:
             near = array.near(_scope_values(scope), values, top)
             if not near:
                 return []
-            found = raw.execute(
-                "SELECT v.id, v.floats FROM json_each(?) AS j"
-                " CROSS JOIN vectors_1 AS v ON v.rowid = j.value",
-                (json.dumps(near),),
-            )
-            return array.ranked(found.fetchall(), values, top)
+            floats = self._with_floats(lambda floats: floats.rows(near))
+            if floats is not None:
+                return array.ranked(array.ids(near), floats, values, top)
+            found = raw.execute(_FLOATS, (json.dumps(array.numbers(near)),)).fetchall()
+            rows = b"".join([row for _, row in found])
+            return array.ranked([id_ for id_, _ in found], rows, values, top)
 
         return [VectorMatch(id_, score) for id_, score in await self._run(nearest)]
 
@@ -146,6 +159,7 @@ class LocalVectors:
     def close(self) -> None:
         """Wait for running calls and close the file."""
         self._lane.close()
+        self._close_floats()
         self._close_all()
 
     async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -197,19 +211,45 @@ class LocalVectors:
 
             [room] = raw.execute("SELECT count(*) FROM vectors_1").fetchone()
             array = VectorArray(self._model.dims, room=int(room))
+            self._close_floats()
+            if self._has_floats:
+                self._floats = open_floats(Path(self._path).parent, self._model.dims)
             stored = raw.execute(
                 "SELECT id, namespace, kind, project, floats, rowid FROM vectors_1"
             )
             while rows := stored.fetchmany(READ_ROWS):
-                array.put(
+                self._put(
+                    array,
                     [
                         (id_, (space, kind, project), floats, number)
                         for id_, space, kind, project, floats, number in rows
-                    ]
+                    ],
                 )
             self._array, self._seen = array, version
             give_back()
         return self._array
+
+    def _put(self, array: VectorArray, rows: Rows) -> None:
+        places = array.put(rows)
+        self._with_floats(lambda floats: floats.put(places, [each for _, _, each, _ in rows]))
+
+    def _with_floats(self, work: Callable[[FloatFile], T]) -> T | None:
+        """Do something with the floats that are kept apart.
+
+        Where that fails they are given up until the array is filled again, and it returns None.
+        """
+        if self._floats is None:
+            return None
+        try:
+            return work(self._floats)
+        except OSError:
+            self._close_floats()
+            return None
+
+    def _close_floats(self) -> None:
+        if self._floats is not None:
+            self._floats.close()
+            self._floats = None
 
     def _forget(self) -> None:
         """Close the file, an open transaction with it, and let the next call begin anew."""
