@@ -98,7 +98,7 @@ def _routes() -> Iterator[Table]:
     rows = [
         (
             _codes([f"{route.method} {path}" for path in (route.path, *route.aliases)]),
-            _code(route.scope or "open"),
+            "any key" if route.any_key else _code(route.scope or "open"),
             _codes(route.query.model_fields if route.query else ()),
             _codes(route.body.model_fields if route.body else route.raw_body),
             route.summary,

@@ -46,6 +46,6 @@ class Call(Generic[Q, B]):
 
     @property
     def caller(self) -> Caller:
-        """Who asks; only for routes with a scope."""
+        """Who asks; only for routes that need a key."""
         assert self.visitor is not None
         return self.visitor

@@ -123,7 +123,7 @@ async def _visitor(
     learns of a missing key rather than of a missing method.
     """
     routes = [route] if route is not None else list(found.by_method.values())
-    if all(each.scope is None and not each.greets for each in routes):
+    if not any(each.needs_key or each.greets for each in routes):
         return None
     is_enabled = exchange.app.settings.mcp_query_token_enabled
     takes_query = is_enabled and any(each.query_token for each in routes)
@@ -135,7 +135,7 @@ async def _visitor(
             exchange.app, token, cause=exchange.cause, requested_namespace=namespace or None
         )
     except Unauthenticated as error:
-        if any(each.scope is None for each in routes):
+        if not all(each.needs_key for each in routes):
             return None
         if not takes_query and _last(pairs, "token") is not None:
             raise Unauthenticated(

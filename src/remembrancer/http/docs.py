@@ -69,6 +69,7 @@ def _route(route: AnyRoute) -> Iterator[str]:
     if route.description:
         yield f"<p>{escape(route.description)}</p>"
     scope = f"scope <code>{route.scope}</code>" if route.scope is not None else "open"
+    scope = "any key" if route.any_key else scope
     also = "".join(f", also <code>{escape(path)}</code>" for path in route.aliases)
     yield f"<p class=s>{scope}{also}</p>"
     yield from _names("path", dict(route.params))

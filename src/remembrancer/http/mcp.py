@@ -70,8 +70,10 @@ def mcp_route(server: McpServer[App]) -> Route[McpQuery, None]:
         area="mcp",
         summary="Speak the Model Context Protocol",
         description=f"One JSON-RPC message in, one answer out, or an event stream when something "
-        f"is said first. Revisions {MODERN}, {', '.join(LEGACY)}; no sessions.",
-        scope="memory:read",
+        f"is said first. Revisions {MODERN}, {', '.join(LEGACY)}; no sessions. Any key may come "
+        "in; what is listed and may be called is what its scopes allow.",
+        scope=None,
+        any_key=True,
         query=McpQuery,
         raw_body=JSON_TYPES,
         response={"type": "object"},

@@ -190,7 +190,7 @@ def _operation(route: AnyRoute, path: str, number: int, schemas: _Schemas) -> Do
 
 def _security(route: AnyRoute) -> list[Document]:
     keys: list[Document] = [{"bearer": []}, {"key": []}]
-    if route.scope is not None:
+    if route.needs_key:
         return keys
     return [{}, *keys] if route.greets else []
 
@@ -211,7 +211,7 @@ def _parameters(route: AnyRoute, path: str, schemas: _Schemas) -> list[Document]
         for name, schema in properties.items():
             result.append(_query_parameter(name, schema, is_required=name in required))
     names = []
-    if route.scope is not None:
+    if route.needs_key:
         names += ["Namespace", "Bookmark"]
         if route.is_unsafe:
             names.append("IdempotencyKey")

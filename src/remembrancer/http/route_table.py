@@ -40,10 +40,11 @@ class Route(Generic[Q, B]):
 
     *Shape:* `path` in Starlette's form (`/v1/items/{item_id}`); `name` unique, the operation id;
     `area` groups routes in the reference; `scope` is None for an open route, which reads a key
-    only when `greets` is set; `query` and `body` are models that refuse unknown fields; a route
-    with `raw_body` (media types, `*/*` for any) gets bytes instead; `response` is a shape or a
-    schema, None when there is no body; `params` says what each path parameter is; `errors` lists
-    codes beyond those that the table adds; `query_token` lets the key come as `?token=`.
+    only when `greets` is set, and where `any_key` says that a key of any scope will do; `query`
+    and `body` are models that refuse unknown fields; a route with `raw_body` (media types, `*/*`
+    for any) gets bytes instead; `response` is a shape or a schema, None when there is no body;
+    `params` says what each path parameter is; `errors` lists codes beyond those that the table
+    adds; `query_token` lets the key come as `?token=`.
     """
 
     method: Method
@@ -67,12 +68,18 @@ class Route(Generic[Q, B]):
     if_match: bool = False
     query_token: bool = False
     greets: bool = False
+    any_key: bool = False
     is_listed: bool = True
 
     @property
     def paths(self) -> tuple[str, ...]:
         """The path and its aliases."""
         return (self.path, *self.aliases)
+
+    @property
+    def needs_key(self) -> bool:
+        """Whether nobody is let in without a key."""
+        return self.scope is not None or self.any_key
 
     @property
     def has_body(self) -> bool:
@@ -88,7 +95,7 @@ class Route(Generic[Q, B]):
     def error_codes(self) -> tuple[str, ...]:
         """Every code that this route may answer, in the order of the table of codes."""
         codes = {"invalid_input", "forbidden", "internal_error", "corrupt_data", *self.errors}
-        if self.scope is not None or self.greets:
+        if self.needs_key or self.greets:
             codes |= {"unauthenticated", "rate_limited", "store_unavailable", "timed_out"}
         if "{" in self.path:
             codes.add("not_found")
@@ -96,7 +103,7 @@ class Route(Generic[Q, B]):
             codes |= {"payload_too_large", "unsupported_media_type", "limit_exceeded"}
         if self.body is not None:
             codes.add("invalid_json")
-        if self.is_unsafe and self.scope is not None:
+        if self.is_unsafe and self.needs_key:
             codes |= {"conflict", "idempotency_key_reused"}
         if self.if_match:
             codes.add("version_conflict")

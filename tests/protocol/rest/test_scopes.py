@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.protocol.mcp.sample import envelope
 from tests.protocol.rest.doors import OWNER, error_of, serve
 from tests.protocol.rest.test_debug import served_with_vectors
 
+from remembrancer.core.access.profiles import PROFILES
 from remembrancer.core.access.scopes import SCOPES
 from remembrancer.http.mcp import mcp_route
 from remembrancer.http.route_table import AnyRoute, path_params
 from remembrancer.http.routes import AREAS, every_route
 from remembrancer.mcp.catalogue import make_server
+from remembrancer.mcp.classify import MODERN
 
 if TYPE_CHECKING:
     import httpx
@@ -61,17 +64,49 @@ async def test_key_of_every_other_scope_does_not_open_a_route(scope: str) -> Non
                 error_of(answer, status=403, code="forbidden")
 
 
-async def test_key_that_reads_over_mcp_is_refused_every_tool_that_writes() -> None:
+@pytest.mark.parametrize("scope", SCOPES)
+async def test_key_of_one_scope_sees_and_calls_its_tools_alone(scope: str) -> None:
     served = serve({"RATE_LIMIT_PER_MINUTE": "0"}, routes=(*AREAS, mcp_route(MCP)))
     async with served.client() as client:
-        headers = await _key(client, "memory:read")
+        headers = await _key(client, scope)
+
+        async def ask(method: str, params: object) -> dict[str, Any]:
+            body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+            answer = await client.post("/mcp?tools=all", json=body, headers=headers)
+            assert answer.status_code == 200, answer.text
+            result: dict[str, Any] = answer.json()["result"]
+            return result
+
+        greeting = await ask("initialize", {"protocolVersion": "2025-06-18"})
+        listed = {tool["name"] for tool in (await ask("tools/list", {}))["tools"]}
+        permitted = set()
         for tool in MCP.registry.tools.values():
-            call = {"name": tool.name, "arguments": {}}
-            body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
-            answer = await client.post("/mcp", json=body, headers=headers)
-            result = answer.json()["result"]
-            code = result["structuredContent"].get("error", {}).get("code")
-            assert (code == "forbidden") == (tool.scope == "memory:write"), (tool.name, result)
+            result = await ask("tools/call", {"name": tool.name, "arguments": {}})
+            error = result["structuredContent"].get("error", {})
+            if error.get("code") != "forbidden":
+                permitted.add(tool.name)
+    assert greeting["serverInfo"]["name"] == "remembrancer"
+    assert listed == permitted
+    assert listed == {tool.name for tool in MCP.registry.tools.values() if tool.scope == scope}
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+async def test_every_key_discovers_the_server_in_the_current_revision(scope: str) -> None:
+    served = serve(routes=(*AREAS, mcp_route(MCP)))
+    params = {"_meta": envelope()}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": params}
+    headers = {"mcp-protocol-version": MODERN, "mcp-method": "server/discover"}
+    async with served.client() as client:
+        answer = await client.post("/mcp", json=body, headers=headers | await _key(client, scope))
+        nobody = await client.post("/mcp", json=body, headers=headers)
+    assert answer.json()["result"]["supportedVersions"] == [MODERN]
+    error_of(nobody, status=401, code="unauthenticated")
+
+
+async def test_export_of_memories_needs_one_scope_at_every_door() -> None:
+    [route] = [each for each in SCOPED if each.name == "export_memories"]
+    assert MCP.registry.tool("memory_export").scope == route.scope == "export:read"
+    assert "export:read" in PROFILES["MEMORY_MCP_API_KEY"].scopes
 
 
 async def test_looking_inside_alone_neither_embeds_nor_leaves_its_namespace() -> None:

@@ -241,7 +241,7 @@ TOOLS: Final[tuple[Tool[App, Any], ...]] = (
         handler=_export,
         arguments=Export,
         result=results.page_of("memories"),
-        scope="memory:read",
+        scope="export:read",
         toolsets=frozenset({"memory"}),
         read_only=True,
     ),

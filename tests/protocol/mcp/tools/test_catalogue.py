@@ -119,8 +119,8 @@ def test_tool_is_described_and_its_schemas_are_valid(name: str) -> None:
 @pytest.mark.parametrize("name", REGISTRY.tools)
 def test_annotations_agree_with_the_scope(name: str) -> None:
     tool = REGISTRY.tools[name]
-    assert tool.scope in ("memory:read", "memory:write")
-    assert tool.read_only == (tool.scope == "memory:read")
+    assert tool.scope in ("memory:read", "memory:write", "export:read")
+    assert tool.read_only == (tool.scope != "memory:write")
     assert tool.destructive == (name in DESTRUCTIVE)
 
 
