@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from string import Formatter
 
@@ -16,6 +17,8 @@ from deploying.steps import STEPS, create_resources, read_project
 from deploying.upload_folder import make_folder, write_configuration
 from deploying.words import Speech, Stop
 from deploying.wrangler import Outcome, explain, parse
+from remembrancer.app.gateway.routing import target_for
+from remembrancer.app.settings import Settings
 
 SENTENCES = {**words.STEPS, **words.NOTES, **words.STOPS, **words.KINDS}
 """Everything that is said."""
@@ -220,4 +223,17 @@ def test_guide_names_every_setting_and_gives_the_words_of_the_build_form(name: s
         "`npm run deploy:cloudflare`",
         "`/`",
     ):
+        assert word in text, word
+
+
+@pytest.mark.parametrize("name", ["DEPLOYING.md", "DEPLOYING.zh-CN.md"])
+def test_guide_says_how_a_chat_client_gets_its_model_and_its_memory(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for setting in ("ai_gateway_base_url", "cf_aig_token", "chat_model", "vision_model"):
+        assert setting in Settings.model_fields
+        assert f"`{setting.upper()}`" in text
+    found = re.search(r"`(workers-ai/[^`]+)`", text)
+    assert found is not None
+    assert target_for(Settings(), found[1]).form == "workers_ai"
+    for word in ("`companion`", "/v1`", "/anthropic`", "/v1/guide-dog`"):
         assert word in text, word
