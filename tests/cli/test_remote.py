@@ -296,6 +296,47 @@ async def test_relay_hands_on_what_is_no_message() -> None:
     assert answers == [refused, refused]
 
 
+def _echo_batch(request: httpx.Request) -> httpx.Response:
+    sent = json.loads(request.content)
+    if not isinstance(sent, list):
+        hello: Answer = {"protocolVersion": "2025-03-26"}
+        return httpx.Response(200, json={"jsonrpc": "2.0", "id": sent["id"], "result": hello})
+    version = request.headers.get("mcp-protocol-version")
+    said = [
+        {"jsonrpc": "2.0", "id": each["id"], "result": {"got": each, "version": version}}
+        for each in sent
+        if isinstance(each, dict) and "id" in each
+    ]
+    return httpx.Response(200, json=said) if said else httpx.Response(202)
+
+
+async def test_relay_passes_a_batch_on_and_its_answers_back_as_one() -> None:
+    hello: Answer = {"clientInfo": {"name": "小红"}, "protocolVersion": "2025-03-26"}
+    note: Answer = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    batch = [{"jsonrpc": "2.0", "id": one, "method": "tools/list"} for one in (1, "二")]
+    answers = await _relayed(
+        _echo_batch,
+        {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello},
+        json.dumps([note, 7, *batch]).encode() + b"\n",
+        json.dumps([note]).encode() + b"\n",
+    )
+    assert [each["id"] for each in answers[1]] == [1, "二"]
+    first = answers[1][0]["result"]
+    assert first["version"] == "2025-03-26"
+    assert first["got"]["params"]["_meta"] == {
+        "io.modelcontextprotocol/clientInfo": {"name": "小红"}
+    }
+    assert len(answers) == 2
+
+
+async def test_relay_answers_every_request_of_a_batch_that_fails() -> None:
+    batch = [{"jsonrpc": "2.0", "id": one, "method": "tools/list"} for one in (1, 2)]
+    lines = (json.dumps(batch).encode() + b"\n", b'[{"jsonrpc":"2.0","method":"n"}]\n')
+    [answers] = await _relayed(_refuse, *lines)
+    assert [each["id"] for each in answers] == [1, 2]
+    assert {each["error"]["data"]["code"] for each in answers} == {"store_unavailable"}
+
+
 async def test_relay_gives_up_what_the_client_cancels() -> None:
     asked = asyncio.Event()
 

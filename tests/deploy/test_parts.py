@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 from pathlib import Path
 from string import Formatter
 
@@ -205,6 +207,19 @@ def test_command_is_the_one_that_forks_are_told_to_set() -> None:
     package = json.loads((ROOT / "package.json").read_text())
     assert package["scripts"]["deploy:cloudflare"] == "bash scripts/deploy"
     assert package["scripts"].keys() == {"deploy:cloudflare"}
+
+
+def test_command_takes_a_python_whose_path_has_blanks(tmp_path: Path) -> None:
+    python = tmp_path / "我的 programs" / "python 3"
+    python.parent.mkdir()
+    python.write_text('#!/bin/sh\necho "ran $*"\n', encoding="utf-8")
+    python.chmod(0o755)
+    environment = {**os.environ, "PYTHON": str(python)}
+    command = ["bash", ROOT / "scripts/deploy", "--dry-run"]
+    run = subprocess.run(  # noqa: S603 - our own script
+        command, env=environment, capture_output=True, text=True, timeout=20, check=False
+    )
+    assert (run.returncode, run.stdout) == (0, "ran -m deploying --dry-run\n"), run.stderr
 
 
 @pytest.mark.parametrize("name", ["DEPLOYING.md", "DEPLOYING.zh-CN.md"])

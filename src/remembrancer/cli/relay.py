@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Final
+from typing import Final, TypeGuard
 
 from remembrancer.cli.answers import Answer, part
 from remembrancer.cli.remote import VERSION_KEY, RemoteServer
@@ -40,10 +40,12 @@ class Relay:
 
     async def _take(self, line: bytes, tasks: asyncio.TaskGroup) -> None:
         message = _decoded(line)
-        if message.get("method") == "notifications/cancelled":
-            running = self._running.get(_key(part(message, "params").get("requestId")))
-            if running is not None:
-                running.cancel()
+        if isinstance(message, list):
+            for each in message:
+                self._heed(each)
+            tasks.create_task(self._relay_batch(line, message))
+            return
+        self._heed(message)
         if message.get("method") == "initialize":
             # What follows depends on the revision that this settles.
             self._client = part(message, "params").get("clientInfo")
@@ -54,6 +56,13 @@ class Relay:
             key = _key(message["id"])
             self._running[key] = task
             task.add_done_callback(lambda _: self._running.pop(key, None))
+
+    def _heed(self, message: JSON) -> None:
+        """Give up what a notification says that nobody waits for any more."""
+        if isinstance(message, dict) and message.get("method") == "notifications/cancelled":
+            running = self._running.get(_key(part(message, "params").get("requestId")))
+            if running is not None:
+                running.cancel()
 
     def _completed(self, line: bytes, message: Answer) -> tuple[bytes, Answer]:
         """Add the client's name to a request of an earlier revision; only its first one has it."""
@@ -78,19 +87,36 @@ class Relay:
             if "id" in message:
                 await self._say(_failure(message["id"], error))
 
-    async def _say(self, message: Answer) -> None:
+    async def _relay_batch(self, line: bytes, batch: list[JSON]) -> None:
+        """Relay an array of messages, which the server answers or refuses as one."""
+        if self._client is not None:
+            named = [self._completed(b"", each)[1] if _is_message(each) else each for each in batch]
+            line = json.dumps(named, ensure_ascii=False).encode("utf-8")
+        try:
+            answer = await self._server.post_batch(line, self._version)
+        except RemembrancerError as error:
+            ids = [each["id"] for each in batch if _is_message(each) and "id" in each]
+            answer = [_failure(one, error) for one in ids] or None
+        if answer is not None:
+            await self._say(answer)
+
+    async def _say(self, message: JSON) -> None:
         async with self._turn:
             text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
             await self._write(text.encode("utf-8") + b"\n")
 
 
-def _decoded(line: bytes) -> Answer:
-    """Return the message of a line; empty for what is none: the server will say so."""
+def _decoded(line: bytes) -> Answer | list[JSON]:
+    """Return the message of a line, or several; empty for what is none: the server will say so."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
         return {}
-    return message if isinstance(message, dict) else {}
+    return message if isinstance(message, dict | list) else {}
+
+
+def _is_message(member: JSON) -> TypeGuard[Answer]:
+    return isinstance(member, dict)
 
 
 def _key(request_id: JSON) -> JSON:

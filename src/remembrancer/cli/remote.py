@@ -106,6 +106,19 @@ class RemoteServer:
         finally:
             await response.aclose()
 
+    async def post_batch(self, line: bytes, version: str | None) -> JSON:
+        """Return what a batch is answered with, None for nothing. *Raises:* ours."""
+        headers = {"content-type": "application/json", **_routing({}, version)}
+        response = await self._sent(
+            self._client.build_request("POST", self._mcp, content=line, headers=headers)
+        )
+        if response.status_code == 202:
+            return None
+        answer = self._json(response.text)
+        if isinstance(answer, dict) and answer.get("jsonrpc") != "2.0":
+            raise self._refused(answer)
+        return answer
+
     async def ask(
         self, method: str, path: str, body: Answer | None = None, *, timeout_s: float = TIMEOUT_S
     ) -> Answer:
@@ -156,11 +169,15 @@ class RemoteServer:
         except httpx.HTTPError as error:
             raise self._unreached(error) from error
 
-    def _decoded(self, text: str) -> Answer:
+    def _json(self, text: str) -> JSON:
         try:
-            answer = json.loads(text)
+            answer: JSON = json.loads(text)
         except ValueError as error:
             raise self._strange() from error
+        return answer
+
+    def _decoded(self, text: str) -> Answer:
+        answer = self._json(text)
         if not isinstance(answer, dict):
             raise self._strange()
         return answer

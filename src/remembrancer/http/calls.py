@@ -5,7 +5,7 @@ Handlers get nothing else: no raw query string, no unchecked header.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -29,7 +29,8 @@ class Call(Generic[Q, B]):
     only on open routes; `path` holds the path's parameters, decoded; `query` and `body` are the
     route's models, None where it has none; `raw` is the body's bytes where the route has a body;
     `expected_version` comes from `If-Match`; `base_url` is how the client reached this server,
-    without a slash at the end.
+    without a slash at the end; `count` counts one more request of this key, for a body that holds
+    several, and raises RateLimited.
     """
 
     app: App
@@ -43,6 +44,7 @@ class Call(Generic[Q, B]):
     request_id: str
     base_url: str
     expected_version: int | None
+    count: Callable[[], None]
 
     @property
     def caller(self) -> Caller:

@@ -87,10 +87,7 @@ async def dispatch(door: Door, exchange: Exchange) -> Response:
     if visitor is not None:
         exchange.line.key = visitor.key_id
         exchange.line.namespace = visitor.namespace
-        if not _is_unlimited(visitor, exchange):
-            door.limiter.take(
-                f"{visitor.namespace} {visitor.key_id}", exchange.app.runtime.now_ms()
-            )
+        _count(door, exchange, visitor)
         if route.scope is not None:
             require(visitor, route.scope)
     call = await _read_call(door, exchange, route, found.params, (visitor, pairs))
@@ -152,6 +149,12 @@ def _last(pairs: Sequence[tuple[str, str]], name: str) -> str | None:
     return None
 
 
+def _count(door: Door, exchange: Exchange, visitor: Caller | None) -> None:
+    if visitor is not None and not _is_unlimited(visitor, exchange):
+        key = f"{visitor.namespace} {visitor.key_id}"
+        door.limiter.take(key, exchange.app.runtime.now_ms())
+
+
 def _is_unlimited(visitor: Caller, exchange: Exchange) -> bool:
     """Tell whether this is the owner on their own machine, whom no rate limit binds."""
     client = exchange.request.client
@@ -193,6 +196,7 @@ async def _read_call(
         request_id=exchange.request_id,
         base_url=_base_url(exchange),
         expected_version=version,
+        count=lambda: _count(door, exchange, visitor),
     )
 
 

@@ -59,7 +59,7 @@ def mcp_route(server: McpServer[App]) -> Route[McpQuery, None]:
 
     async def handle(call: HttpCall[McpQuery, None]) -> Response:
         tools = call.query.tools
-        own = Call(call.app, call.caller)
+        own = Call(call.app, call.caller, count=call.count)
         return await answer_post(server, own, body=call.raw, headers=call.headers, tools=tools)
 
     return Route(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Generic
 
@@ -37,7 +37,8 @@ class Call(Generic[AppT]):
     *Shape:* `app` is this request's own view of the app; `caller` is authenticated and its
     `cause` is this request's id; `emit` sends a message ahead of the answer, None where the
     client cannot take one; `client` is the name that the client gave when the connection was
-    made, for transports that have connections.
+    made, for transports that have connections; `count` counts one more request where requests are
+    counted, and raises when there are too many.
     """
 
     app: AppT
@@ -45,6 +46,7 @@ class Call(Generic[AppT]):
     toolsets: frozenset[str] = DEFAULT_TOOLSETS
     emit: Emit | None = None
     client: str | None = None
+    count: Callable[[], None] | None = None
 
 
 # Any: the app is not looked at.

@@ -116,11 +116,17 @@ class McpServer(Generic[AppT]):
         return jsonrpc.success(request.id, self._stamped(outcome, request))
 
     async def handle_batch(self, batch: Batch, call: Call[AppT]) -> list[Message]:
-        """Return the answers to a batch's requests, one after the other; none to anything else."""
+        """Return the answers to a batch's requests, one after the other; none to anything else.
+
+        Each request counts as if it had come alone; the transport has counted the first.
+        """
         answers: list[Message] = []
+        is_counted = True
         for message in batch.messages:
             if isinstance(message, Request):
-                answers.append(await self.handle(message, call))
+                refused = None if is_counted else _over_the_rate(message, call)
+                is_counted = False
+                answers.append(refused or await self.handle(message, call))
             elif isinstance(message, Rejection):
                 answers.append(message.answer())
         return answers
@@ -331,6 +337,16 @@ async def _run_tool(
         asking = replace(exchange, caller=caller)
         return await tool.handler.run(app, asking, arguments)
     return await tool.handler(app, caller, arguments)
+
+
+def _over_the_rate(request: Request, call: Call[AppT]) -> Message | None:
+    try:
+        if call.count is not None:
+            call.count()
+    except RemembrancerError as error:
+        data = results.error_object(error, request_id=call.caller.cause)
+        return jsonrpc.failure(request.id, CODES[error.code].jsonrpc, error.message, data)
+    return None
 
 
 async def _nothing(request: Request, call: Call[AppT]) -> Outcome:  # noqa: ARG001

@@ -257,6 +257,27 @@ async def test_batch_of_its_revision_is_answered_as_one() -> None:
     assert silent.status_code == 202
 
 
+async def test_each_request_of_a_batch_counts_against_the_rate() -> None:
+    served = serve({"RATE_LIMIT_PER_MINUTE": "5"}, routes=[_own_route()])
+    note: JSON = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    calls = [body("tools/call", {"name": "whose"}, id_=number) for number in range(4)]
+    async with _client(served.asgi) as client:
+        client.headers["authorization"] = "Bearer sk-mcp"
+        four = await client.post("/mcp", json=[note, *calls])
+        two = await client.post("/mcp", json=[note, *calls[:2], 7])
+        none = await client.post("/mcp", json=[note])
+        served.runtime.advance(12_000)
+        later = await client.post("/mcp", json=[note])
+    assert [("result" in each) for each in four.json()] == [True] * 4
+    done, refused, broken = two.json()
+    assert "result" in done
+    assert (refused["id"], refused["error"]["data"]["code"]) == (1, "rate_limited")
+    assert "wait 12 s" in refused["error"]["data"]["hint"]
+    assert broken["error"]["code"] == -32600
+    assert none.status_code == 429
+    assert later.status_code == 202
+
+
 def _events(text: str) -> list[Message]:
     frames = [frame for frame in text.split("\n\n") if frame and not frame.startswith(":")]
     assert all(frame.startswith("event: message\ndata: ") for frame in frames)
