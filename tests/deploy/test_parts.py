@@ -216,7 +216,7 @@ def test_command_takes_a_python_whose_path_has_blanks(tmp_path: Path) -> None:
     python.chmod(0o755)
     environment = {**os.environ, "PYTHON": str(python)}
     command = ["bash", ROOT / "scripts/deploy", "--dry-run"]
-    run = subprocess.run(  # noqa: S603 - our own script
+    run = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=20, check=False
     )
     assert (run.returncode, run.stdout) == (0, "ran -m deploying --dry-run\n"), run.stderr
