@@ -203,6 +203,11 @@ def _han_part(found: re.Match[str], _: Present) -> Reading | None:
     return Clock(hours(default), is_loose=True)
 
 
+_HAN_HOUR: Final = rf"(?P<hour>{HAN_NUMBER})(?:点钟?|时(?![间候段代]))"
+
+CLOCK_AHEAD: Final = rf"\d{{1,2}}:\d\d|{_HAN_HOUR}"
+"""How a time of day begins that is said in numbers."""
+
 _HAN_QUARTERS: Final = {"半": 30, "一刻": 15, "1刻": 15, "三刻": 45, "3刻": 45, "整": 0, None: 0}
 
 
@@ -249,7 +254,8 @@ ENGLISH_CLOCK_RULES: Final = (
 
 HAN_CLOCK_RULES: Final = (
     Rule(
-        rf"{_HAN_PART}?的?(?P<hour>{HAN_NUMBER})(?:点钟?|时(?![间候段代]))"
+        # 一点都没空, 一点也不: that begins like one o'clock and is none.
+        rf"(?:{_HAN_PART}的?|(?!的?一点[也都儿点])的?){_HAN_HOUR}"
         rf"(?:(?P<quarter>半|[一三13]刻|整)|(?P<minute>{HAN_NUMBER})分"
         r"|(?P<minutes>\d\d|[零〇][一二三四五六七八九]|[二三四五]?十[一二三四五六七八九]?))?",
         _han_clock,

@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo
 from remembrancer.core.dates import moments
 from remembrancer.core.dates.chinese import CHINESE_RULES
 from remembrancer.core.dates.clock import (
+    CLOCK_AHEAD,
     CLOCK_RULES,
     ENGLISH_CLOCK_RULES,
     HAN_CLOCK_RULES,
@@ -38,7 +39,7 @@ from remembrancer.core.dates.moments import (
     present_at,
 )
 from remembrancer.core.dates.months import add_days
-from remembrancer.core.dates.numerals import NUMERAL_CHARS
+from remembrancer.core.dates.numerals import NUMERAL_CHARS, han_number
 from remembrancer.core.dates.zones import is_within_years
 from remembrancer.core.errors import InvalidInput
 
@@ -201,7 +202,7 @@ class _Reader:
     def _read(self, start: int) -> Iterator[tuple[Reading, int]]:
         for rule in self._rules(start):
             found = rule.match(self.text, start)
-            if found is None or not self._ends(found.end()):
+            if found is None or not (self._ends(found.end()) or self._ends_before_clock(found)):
                 continue
             reading = rule.build(found, self.present)
             if reading is not None:
@@ -237,6 +238,13 @@ class _Reader:
         if not last.isdigit():
             return True
         return after not in "%°" and not (after in ":-," and beyond.isdigit())
+
+    def _ends_before_clock(self, found: re.Match[str]) -> bool:
+        """Whether what was found is a Chinese weekday, and the number behind it an hour (周五9点)."""
+        if not is_han(self.text[found.end() - 1]) or not found.groupdict().get("weekday"):
+            return False
+        ahead = _pattern(CLOCK_AHEAD).match(self.text, found.end())
+        return ahead is not None and (not ahead["hour"] or han_number(ahead["hour"]) is not None)
 
     def at_ms(self, parts: _Parts) -> int | Impossible:
         """The instant that complete parts mean."""
