@@ -240,7 +240,7 @@ class _Reader:
         return after not in "%°" and not (after in ":-," and beyond.isdigit())
 
     def _ends_before_clock(self, found: re.Match[str]) -> bool:
-        """Whether what was found is a Chinese weekday, and the number behind it an hour (周五9点)."""
+        """Whether a Chinese weekday ends here, and the number behind it is an hour (周五9点)."""
         if not is_han(self.text[found.end() - 1]) or not found.groupdict().get("weekday"):
             return False
         ahead = _pattern(CLOCK_AHEAD).match(self.text, found.end())
