@@ -36,7 +36,8 @@ _UNITS: Final = {
 
 _UNIT: Final = "(?:秒钟?|分钟?|刻钟|小时|钟头|天|日|周|星期|礼拜|月|季度|年)"
 _WEEK: Final = "(?:周(?!期)|(?<!黑色)星期|礼拜)"
-_WHICH: Final = "(?P<which>这一?个?|本|当|下下一?个?|下一?个?|上上一?个?|上一?个?)"
+# 下 of 看一下 belongs to the verb: 看一下周报, 提醒一下周五.
+_WHICH: Final = "(?P<which>这一?个?|本|当|(?<!一)(?:下下一?个?|下一?个?)|上上一?个?|上一?个?)"
 _EDGE: Final = "(?P<edge>初(?![一二三四五六七八九十])|中旬?|底|末|最后一[天日])"
 _LENGTH: Final = (
     rf"(?P<amount>{HAN_NUMBER}|半)(?P<measure>个)?(?P<half>半)?(?P<unit>{_UNIT})(?P<late>半)?"
