@@ -281,10 +281,7 @@ async def test_item_that_is_deleted_is_found_and_an_unknown_one_is_not() -> None
         await get_item(bench.app, bench.caller(), "itm_x")
 
 
-async def test_item_of_the_past_is_replayed_with_the_relations_of_then(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("remembrancer.app.items.past.EVENTS_AT_ONCE", 2)
+async def test_item_of_the_past_is_replayed_with_the_relations_of_then() -> None:
     bench = Bench()
     one = await make(bench, title="one", topic_name="T")
     two = await make(bench, title="two")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -23,6 +23,7 @@ from remembrancer.app.candidates.decide import decide_candidates
 from remembrancer.app.consolidation import consolidate_memories, find_consolidation_candidates
 from remembrancer.app.forget import forget_item
 from remembrancer.app.history import item_history
+from remembrancer.app.items.read import get_item
 from remembrancer.app.items.states import delete_items, restore_item
 from remembrancer.app.items.write import create_item, update_item
 from remembrancer.app.memories.read import export_memories
@@ -35,26 +36,46 @@ from remembrancer.app.state import App
 from remembrancer.app.topics import delete_topic
 from remembrancer.app.undo import redo, undo
 from remembrancer.core import limits
+from remembrancer.core.errors import Conflict
 from remembrancer.core.messages import Message
 from remembrancer.core.values import Idempotency
-from remembrancer.testing.stores import CountingStore, memory_store
+from remembrancer.ports.sql import Outcome, Statement
+from remembrancer.testing.stores import Call, CountingStore, memory_store
 
 STATEMENTS_MAX = limits.SQL_BATCH_STATEMENTS_MAX - 2
 """Of those that a request may send, two are for whoever asks: its key, and that it was used."""
 
 
+class Rival(CountingStore):
+    """A store in which somebody else is faster, so many times."""
+
+    clashes = 0
+
+    async def write(self, statements: Sequence[Statement]) -> list[Outcome]:
+        if not self.clashes:
+            return await super().write(statements)
+        self.clashes -= 1
+        self.counts.calls.append(Call("write", tuple(each.sql for each in statements)))
+        columns = "events.namespace, events.stream, events.version"
+        raise Conflict("somebody was faster", details={"constraint": columns})
+
+    def session(self, bookmark: str | None) -> Rival:
+        del bookmark
+        return self
+
+
 class Counted:
     """A large store, and what one request on it sends."""
 
-    def __init__(self, seeded: Seeded, sql: CountingStore) -> None:
+    def __init__(self, seeded: Seeded, sql: Rival) -> None:
         self.seeded = seeded
         self.counting = sql
         self.bench = Bench(sql=sql, causes=itertools.count(1_000_000))
 
     @property
     def app(self) -> App:
-        """As on the platform."""
-        return replace(self.bench.app, request_pieces=1)
+        """As a request on the platform has it."""
+        return replace(self.bench.app, request_pieces=1).serving(None)
 
     async def sends_few(self, work: Awaitable[Any]) -> Any:
         self.counting.counts.reset()
@@ -62,12 +83,26 @@ class Counted:
         assert self.counting.counts.statements <= STATEMENTS_MAX, self.counting.counts.statements
         return answer
 
+    async def is_overtaken(self, clashes: int, work: Awaitable[Any]) -> bool:
+        """Do something while somebody else is faster; tell whether it is to be repeated."""
+        self.counting.counts.reset()
+        self.counting.clashes = clashes
+        try:
+            await work
+        except Conflict as refused:
+            assert refused.hint == "read again and repeat"
+            return True
+        finally:
+            self.counting.clashes = 0
+            assert self.counting.counts.statements <= STATEMENTS_MAX
+        return False
+
 
 @pytest.fixture
 def large() -> Counted:
     sql = memory_store()
     seeded = asyncio.run(seed(sql, 1_000))
-    return Counted(seeded, CountingStore(sql))
+    return Counted(seeded, Rival(sql))
 
 
 async def differing(large: Counted, count: int) -> list[str]:
@@ -124,6 +159,68 @@ async def test_hundred_items_of_one_call_and_taking_it_back(large: Counted, name
     taker = large.bench.caller()
     await large.sends_few(undo(large.app, taker, cause=caller.cause))
     await large.sends_few(redo(large.app, large.bench.caller(), cause=taker.cause))
+
+
+@pytest.mark.parametrize("clashes", [1, 2, 3])
+@pytest.mark.parametrize("name", BULK)
+async def test_hundred_items_while_others_are_faster(
+    large: Counted, name: str, clashes: int
+) -> None:
+    ids = await differing(large, limits.BULK_ITEMS_MAX)
+    caller = large.bench.caller(idempotency=Idempotency("once", "hash"))
+    before = await large.bench.tables()
+    states = await large.bench.rows("SELECT id, state FROM items ORDER BY id")
+    if await large.is_overtaken(clashes, BULK[name](large, ids, caller)):
+        assert await large.bench.tables() == before
+        await large.sends_few(BULK[name](large, ids, caller))
+    taker = large.bench.caller()
+    if await large.is_overtaken(clashes, undo(large.app, taker, cause=caller.cause)):
+        await large.sends_few(undo(large.app, taker, cause=caller.cause))
+    assert await large.bench.rows("SELECT id, state FROM items ORDER BY id") == states
+
+
+@pytest.mark.parametrize("clashes", [1, 2, 3])
+async def test_small_command_is_tried_three_times(large: Counted, clashes: int) -> None:
+    project = next(iter(large.seeded.projects))
+    given: Any = {"title": "买牛奶", "project": project, "tags": ["a"], "due": "明天"}
+    is_refused = await large.is_overtaken(
+        clashes, create_item(large.app, large.bench.caller(), given)
+    )
+    assert is_refused is (clashes == 3)
+
+
+async def test_large_command_is_tried_as_often_as_ever_where_nothing_is_bounded(
+    large: Counted,
+) -> None:
+    ids = await differing(large, limits.BULK_ITEMS_MAX)
+    large.counting.clashes = 2
+    await delete_items(large.bench.app.serving(None), large.bench.caller(), ids)
+    assert large.counting.clashes == 0
+    assert large.counting.counts.statements > STATEMENTS_MAX
+
+
+async def test_many_edits_of_one_item_by_one_command_are_taken_back(large: Counted) -> None:
+    bench = large.bench
+    [item_id] = large.seeded.items[7:8]
+    before = await bench.rows("SELECT * FROM items WHERE id = ?", item_id)
+    caller = bench.caller()
+    for number in range(60):
+        changes: Any = {"title": f"第 {number} 版", "pinned": number % 2 == 0}
+        await update_item(bench.app, caller, item_id, changes | {"tags": [f"t{number}"]})
+    taker = bench.caller()
+    answer = await large.sends_few(undo(large.app, taker, cause=caller.cause))
+    assert len(answer["undone"]) == 60
+    [restored] = await bench.rows("SELECT * FROM items WHERE id = ?", item_id)
+    moved = ("version", "position", "updated_at")
+    assert all(restored[name] == value for name, value in before[0].items() if name not in moved)
+    shown = await get_item(bench.app, bench.caller(), item_id, as_of=str(restored["position"]))
+    assert shown["item"]["title"] == restored["title"]  # type: ignore[index,call-overload] # JSON
+    twins = "SELECT count(*) AS n FROM item_versions WHERE id = ?"
+    versions = await bench.rows("SELECT version AS n FROM items WHERE id = ?", item_id)
+    assert await bench.rows(twins, item_id) == versions
+    await large.sends_few(redo(large.app, bench.caller(), cause=taker.cause))
+    [again] = await bench.rows("SELECT title FROM items WHERE id = ?", item_id)
+    assert again["title"] == "第 59 版"
 
 
 async def test_messages_that_ask_to_remember_more_than_one_call_saves(large: Counted) -> None:

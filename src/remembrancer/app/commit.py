@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from remembrancer.app.state import App
 from remembrancer.app.vectors.kick import index_soon
@@ -19,6 +20,10 @@ from remembrancer.core.values import JSON, Caller
 from remembrancer.ports.sql import Statement
 from remembrancer.store import ledger, vector_outbox
 from remembrancer.store.ledger import StreamEdit
+
+FOLLOWING_STATEMENTS: Final = 2
+"""Statements that a request must still be able to send after a command: that its key was used, and
+another look. Our choice."""
 
 Answer = dict[str, JSON]
 """What a write answers: a JSON object, the same at every door and on every repetition."""
@@ -45,9 +50,10 @@ async def write(app: App, caller: Caller, decide: Callable[[], Awaitable[Plan]])
     *Raises:* what `decide` raises; Conflict when others were faster each time, or when the
     idempotency key was used for another request; NotFound when what that request answered is
     forgotten since. *Promise:* all or nothing; one round trip to write, one more to look up an
-    idempotency key.
+    idempotency key; where requests have a bound, it is tried only as often as that affords.
     """
     for attempt in range(1, limits.CONFLICT_ATTEMPTS_MAX + 1):
+        sent = app.spending.statements
         earlier = await _earlier_answer(app, caller)
         if earlier is not None:
             return earlier
@@ -58,8 +64,10 @@ async def write(app: App, caller: Caller, decide: Callable[[], Awaitable[Plan]])
         try:
             await app.sql.write(statements)
         except Conflict as clash:
-            if attempt == limits.CONFLICT_ATTEMPTS_MAX:
-                raise _final(clash) from clash
+            is_last = attempt == limits.CONFLICT_ATTEMPTS_MAX
+            cost = app.spending.statements - sent
+            if is_last or not app.spending.affords(cost + FOLLOWING_STATEMENTS):
+                raise _final(clash, attempt) from clash
             continue
         if is_reworded:
             index_soon(app, caller.namespace)
@@ -114,7 +122,7 @@ async def _earlier_answer(app: App, caller: Caller) -> Answer | None:
     return found.answer
 
 
-def _final(clash: Conflict) -> Conflict:
+def _final(clash: Conflict, attempts: int) -> Conflict:
     constraint = str(clash.details.get("constraint", ""))
     if "fact_key" in constraint:
         return Conflict(
@@ -131,7 +139,7 @@ def _final(clash: Conflict) -> Conflict:
             details={"constraint": constraint},
         )
     return Conflict(
-        f"others were faster {limits.CONFLICT_ATTEMPTS_MAX} times",
+        "others were faster" + (f" {attempts} times" if attempts > 1 else ""),
         hint="read again and repeat",
         code="version_conflict",
         details={"constraint": constraint},

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from remembrancer.app.context.cache import FirstLevel
 from remembrancer.app.settings import Settings
+from remembrancer.app.spending import MeteredSql, Spending
 from remembrancer.app.turnstile import Turnstile
 from remembrancer.app.vectors.indexing import Indexing
+from remembrancer.core.limits import SQL_BATCH_STATEMENTS_MAX
 from remembrancer.core.recall.frequencies import CommonWords
 from remembrancer.core.vectors.background import Background
 from remembrancer.ports.assets import Assets
@@ -25,14 +27,14 @@ from remembrancer.ports.vectors import VectorIndex
 class App:
     """What the use cases stand on; made once per process or isolate.
 
-    A request that sends a bookmark works on a copy whose `sql` is that session (made with
-    `dataclasses.replace`, so that the copies share the turnstile and the first level of
-    the bundle cache).
+    Each request, message and line of the schedule works on a copy of its own (see `serving`); the
+    copies share the turnstile and the first level of the bundle cache.
     *Shape:* what a deployment may do without is None there: `embedder` and `vectors` (then search
     is by words), `embedder_next` and `vectors_next` (but while another model's index is made),
     `reranker`, `chat`, `outbound`, `queue`, `blobs` (then long texts stay in the database) and
     `assets` (the panel's files). `embedder` is of the model that `vectors` holds. `request_pieces`
     bounds the pieces of a job that one request may run, None where requests have no bound;
+    `spending` what this copy has sent to the database;
     `backgrounds` what the cosines of models mean, as far as they were asked; `common` how many
     items hold the common words of what was asked lately.
     """
@@ -55,5 +57,16 @@ class App:
     blobs: BlobStore | None = None
     assets: Assets | None = None
     request_pieces: int | None = None
+    spending: Spending = field(default_factory=Spending)
     backgrounds: dict[EmbeddingModel, Background] = field(default_factory=dict)
     common: CommonWords = field(default_factory=CommonWords)
+
+    def serving(self, bookmark: str | None) -> App:
+        """Return the app as one request, message or line of the schedule has it.
+
+        *Shape:* its `sql` is a session at least as new as the bookmark. *Promise:* where requests
+        have a bound, no more than SQL_BATCH_STATEMENTS_MAX statements pass it.
+        """
+        spending = Spending(None if self.request_pieces is None else SQL_BATCH_STATEMENTS_MAX)
+        sql = MeteredSql(self.sql.session(bookmark), spending)
+        return replace(self, sql=sql, spending=spending)

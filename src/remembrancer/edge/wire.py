@@ -83,14 +83,14 @@ class Isolate:
 
     async def queue(self, env: JsObject, context: ExecutionContext, batch: JsObject) -> None:
         """Do what the messages of a batch are about. *Raises:* InvalidInput (the deployment)."""
-        app = self._composed(env)
+        app = self._composed(env).serving(None)
         running = import_module("remembrancer.app.jobs.running")
         with serving(context):
             await consume(unwrapped(batch), lambda message: running.handle_message(app, message))
 
     async def scheduled(self, env: JsObject, context: ExecutionContext, cron: str) -> None:
         """Do what a line of the schedule stands for. *Raises:* InvalidInput (the deployment)."""
-        app = self._composed(env)
+        app = self._composed(env).serving(None)
         schedule = import_module("remembrancer.app.jobs.schedule")
         with serving(context):
             try:

@@ -7,7 +7,6 @@ in `routes.py`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Final
 
 from starlette.requests import ClientDisconnect, Request
@@ -20,7 +19,6 @@ from remembrancer.http import conditions, origins
 from remembrancer.http.dispatch import Door, Exchange, dispatch
 from remembrancer.http.errors import error_response, internal_error
 from remembrancer.http.headers import RequestHeaders
-from remembrancer.http.metering import MeteredSql
 from remembrancer.http.rate_limit import RateLimiter
 from remembrancer.http.request_log import RequestLine, log_defect, log_request
 from remembrancer.http.route_table import UNSAFE_METHODS, AnyRoute, Area, RouteTable
@@ -75,7 +73,7 @@ class HttpDoor:
         if scope["method"] in UNSAFE_METHODS:
             # Not the request's id where a client or a proxy chose that one.
             outlet.headers["x-remembrancer-cause"] = cause
-        sql: MeteredSql | None = None
+        app: App | None = None
         try:
             origin = origins.check_origin(
                 headers,
@@ -85,17 +83,17 @@ class HttpDoor:
             )
             if origin is not None:
                 outlet.headers.update(origins.cors_headers(origin))
-            sql = MeteredSql(self._door.app.sql.session(conditions.bookmark_from(headers)))
+            app = self._door.app.serving(conditions.bookmark_from(headers))
             exchange = Exchange(
                 request=Request(scope, receive),
                 headers=headers,
-                app=replace(self._door.app, sql=sql),
+                app=app,
                 request_id=request_id,
                 cause=cause,
                 line=line,
             )
             response = await dispatch(self._door, exchange)
-            bookmark = sql.bookmark() if scope["method"] in UNSAFE_METHODS else None
+            bookmark = app.sql.bookmark() if scope["method"] in UNSAFE_METHODS else None
             if bookmark is not None:
                 outlet.headers["x-remembrancer-bookmark"] = bookmark
             await response(scope, receive, outlet.send)
@@ -110,8 +108,9 @@ class HttpDoor:
             await outlet.fail(scope, receive, internal_error(request_id))
         finally:
             line.ms = runtime.now_ms() - started_ms
-            if sql is not None:
-                line.queries, line.statements = sql.query_count, sql.statement_count
+            if app is not None:
+                line.queries = app.spending.queries
+                line.statements = app.spending.statements
             log_request(line)
 
 

@@ -140,14 +140,12 @@ EVENT_COLUMNS: Final = (
 """The columns that make an Event, of the table `events AS e`."""
 
 
-def stream_statement(
-    namespace: Namespace, stream: Stream, *, after_version: int = 0, limit: int = 1_000
-) -> Statement:
-    """Return the statement that reads a stream's events, oldest first."""
+def stream_statement(namespace: Namespace, stream: Stream) -> Statement:
+    """Return the statement that reads all events of a stream, oldest first."""
     return Statement(
         f"SELECT {EVENT_COLUMNS} FROM events AS e WHERE namespace = ? AND stream = ?"
-        " AND version > ? ORDER BY version LIMIT ?",
-        (namespace, stream, after_version, limit),
+        " ORDER BY version",
+        (namespace, stream),
     )
 
 
@@ -190,14 +188,9 @@ def event_of(row: Row) -> Event:
 
 
 async def read_stream(sql: SqlStore, namespace: Namespace, stream: Stream) -> list[Event]:
-    """Return all events of a stream, oldest first; pages through long ones."""
-    events: list[Event] = []
-    while True:
-        after = events[-1].version if events else 0
-        [outcome] = await sql.read([stream_statement(namespace, stream, after_version=after)])
-        events += [event_of(row) for row in outcome.rows]
-        if len(outcome.rows) < 1_000:
-            return events
+    """Return all events of a stream, oldest first. *Promise:* one statement."""
+    [outcome] = await sql.read([stream_statement(namespace, stream)])
+    return [event_of(row) for row in outcome.rows]
 
 
 def fold(events: Sequence[Event], fields: Fields | None = None) -> Fields:

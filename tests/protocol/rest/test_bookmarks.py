@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tests.protocol.rest.doors import OWNER, serve
 
-from remembrancer.http.metering import MeteredSql
+from remembrancer.app.spending import MeteredSql, Spending
 from remembrancer.ports.sql import Outcome, SqlStore, Statement
 from remembrancer.testing.stores import memory_store
 
@@ -59,9 +59,11 @@ async def test_bookmark_is_not_returned_by_a_store_without_one() -> None:
     assert "x-remembrancer-bookmark" not in written.headers
 
 
-async def test_metered_store_counts_its_own_calls_only() -> None:
-    store = MeteredSql(memory_store())
+async def test_metered_store_counts_its_sessions_calls_as_its_own() -> None:
+    spending = Spending()
+    store = MeteredSql(memory_store(), spending)
     ping = Statement("SELECT 1 AS one")
     await store.session(None).read([ping])
     await store.read([ping, ping])
-    assert (store.query_count, store.statement_count) == (1, 2)
+    assert (spending.queries, spending.statements) == (2, 3)
+    assert spending.affords(1_000_000)

@@ -46,9 +46,9 @@ from remembrancer.store.ledger import StreamEdit
 DECISIONS_MAX: Final = 50
 """Decisions of one call. Our choice: a sitting; each is a batch of its own."""
 
-DECISIONS_A_REQUEST: Final = 2
-"""Decisions that are taken in one request where requests have a bound: with some twenty statements
-each they stay under SQL_BATCH_STATEMENTS_MAX. Source: measured."""
+DECISION_STATEMENTS: Final = 20
+"""Statements that a decision takes at most: while a request affords no more of them, what is left
+is for another one. Source: measured."""
 
 
 class Decision(TypedDict, total=False):
@@ -167,8 +167,9 @@ async def _decide_each(
 ) -> Answer:
     results: list[JSON] = []
     failed = 0
-    taken = len(decisions) if app.request_pieces is None else DECISIONS_A_REQUEST
-    for candidate_id, action, decision in decisions[:taken]:
+    for candidate_id, action, decision in decisions:
+        if results and not app.spending.affords(DECISION_STATEMENTS):
+            break
         # An idempotency key is the whole call's; each decision is refused the second time anyway.
         alone = replace(caller, idempotency=None)
         try:
@@ -192,7 +193,7 @@ async def _decide_each(
         "results": results,
         "decided": len(results) - failed,
         "failed": failed,
-        "left": [candidate_id for candidate_id, _, _ in decisions[taken:]],
+        "left": [candidate_id for candidate_id, _, _ in decisions[len(results) :]],
     }
 
 

@@ -6,7 +6,6 @@ Lists of the past read the versioned twins instead (`app.items.read`). Nothing i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 from zoneinfo import ZoneInfo
 
 from remembrancer.app.commit import Answer
@@ -23,9 +22,6 @@ from remembrancer.core.values import JSON, Caller
 from remembrancer.ports.sql import Row
 from remembrancer.store import item_lists, item_past, ledger
 from remembrancer.store import items as item_store
-
-EVENTS_AT_ONCE: Final = 1_000
-"""Events of one item that come with the first look. Our choice; longer streams are paged."""
 
 
 async def read_zone(app: App, namespace: Namespace) -> ZoneInfo:
@@ -64,8 +60,7 @@ async def past_item(app: App, caller: Caller, item_id: str, as_of: str) -> Answe
     """Return an item as it was at a moment.
 
     *Shape:* as `get_item`, and `as_of` with position and time. *Raises:* NotFound when it did
-    not exist then, or was forgotten; InvalidInput. *Promise:* at most three round trips, more
-    when the item has over a thousand events.
+    not exist then, or was forgotten; InvalidInput. *Promise:* at most three round trips.
     """
     namespace = caller.namespace
     asked = await read_moment(app, namespace, as_of)
@@ -73,15 +68,13 @@ async def past_item(app: App, caller: Caller, item_id: str, as_of: str) -> Answe
     moment_rows, event_rows, edge_rows = await app.sql.read(
         [
             item_lists.moment_statement(namespace, asked),
-            ledger.stream_statement(namespace, stream, limit=EVENTS_AT_ONCE),
+            ledger.stream_statement(namespace, stream),
             item_past.edges_statement(namespace, item_id, asked),
         ]
     )
     moment = moment_of(asked, moment_rows.rows[0])
     assert moment.position is not None
     events = [ledger.event_of(row) for row in event_rows.rows]
-    if len(events) == EVENTS_AT_ONCE:
-        events = await ledger.read_stream(app.sql, namespace, stream)
     record = _replayed(item_id, [event for event in events if event.position <= moment.position])
     if record is None:
         raise NotFound(

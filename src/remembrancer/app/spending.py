@@ -1,0 +1,79 @@
+"""Spending: what one request, message or line of the schedule has sent to the database, and may.
+
+The counts go into the request's log line and are what the budgets hold. Where the platform bounds
+the statements, one that would be too many is refused before it is sent: each batch is atomic, so
+nothing is left half-done. Not a cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from remembrancer.core.errors import LimitExceeded
+from remembrancer.ports.sql import Outcome, SqlStore, Statement
+
+
+class Spending:
+    """What was sent so far.
+
+    *Shape:* `statements_max` None where nothing is bounded; `is_over` once a batch was refused.
+    """
+
+    def __init__(self, statements_max: int | None = None) -> None:
+        self.statements_max = statements_max
+        self.queries = 0
+        self.statements = 0
+        self.is_over = False
+
+    def affords(self, statements: int) -> bool:
+        """Tell whether so many statements may still be sent."""
+        return self.statements_max is None or self.statements + statements <= self.statements_max
+
+    def spend(self, statements: int) -> None:
+        """Count one round trip and its statements. *Raises:* LimitExceeded, when they are more than
+        may be sent."""
+        if not self.affords(statements):
+            self.is_over = True
+            raise self.refusal()
+        self.queries += 1
+        self.statements += statements
+
+    def refusal(self) -> LimitExceeded:
+        """Return the error that says how to come further."""
+        return LimitExceeded(
+            f"this is more than the {self.statements_max} database statements that one request may "
+            "send here",
+            hint="what was answered is done, the rest is not begun: ask for it in requests of its "
+            "own, or for less at once",
+            details={"statements_max": self.statements_max},
+        )
+
+
+class MeteredSql:
+    """A SqlStore that counts what passes through it, and lets no more through than may be spent."""
+
+    def __init__(self, inner: SqlStore, spending: Spending) -> None:
+        self._inner = inner
+        self._spending = spending
+
+    async def read(self, statements: Sequence[Statement]) -> list[Outcome]:
+        """Count one round trip and read. *Raises:* LimitExceeded."""
+        self._spending.spend(len(statements))
+        return await self._inner.read(statements)
+
+    async def write(self, statements: Sequence[Statement]) -> list[Outcome]:
+        """Count one round trip and write. *Raises:* LimitExceeded; nothing is written then."""
+        self._spending.spend(len(statements))
+        return await self._inner.write(statements)
+
+    def session(self, bookmark: str | None) -> SqlStore:
+        """Return the inner store's session, counted into the same numbers."""
+        return MeteredSql(self._inner.session(bookmark), self._spending)
+
+    def bookmark(self) -> str | None:
+        """Return the bookmark after the last call of this request."""
+        return self._inner.bookmark()
+
+    async def scrub(self) -> None:
+        """Pass it on."""
+        await self._inner.scrub()
