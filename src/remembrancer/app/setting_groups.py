@@ -275,6 +275,13 @@ class DistillSettings(BaseModel):
         " Cloudflare 1, which the free plan's statements allow.",
     )
     extract_max_messages: int = Field(40, ge=1, le=200, description="Messages of one extraction.")
+    extract_message_chars: int = Field(
+        12_000,
+        ge=900,
+        le=100_000,
+        description="Characters of a message that extraction reads, in slices of 900 that each"
+        " count as a message; what lies beyond is counted as chars_left.",
+    )
     extract_max_runs: int = Field(4, ge=1, le=100, description="Extractions of one run.")
     extract_max_tokens: int = Field(
         1200, ge=100, le=8_000, description="Tokens that one extraction may answer."

@@ -148,9 +148,9 @@ def batch_statement(
     messages = next_messages_statement(namespace, after, until_ms=until_ms, limit=limit)
     return Statement(
         "SELECT 'part' AS sort, part, body, NULL AS id, NULL AS role, NULL AS content,"
-        " NULL AS created_at FROM (SELECT part, body FROM dream_parts WHERE namespace = ?1"
-        " AND date = ?6 ORDER BY part) UNION ALL SELECT 'message', NULL, NULL, id, role, content,"
-        f" created_at FROM ({messages.sql})",
+        " NULL AS created_at, NULL AS chars FROM (SELECT part, body FROM dream_parts"
+        " WHERE namespace = ?1 AND date = ?6 ORDER BY part) UNION ALL SELECT 'message', NULL,"
+        f" NULL, id, role, content, created_at, chars FROM ({messages.sql})",
         (*messages.params, date),
     )
 

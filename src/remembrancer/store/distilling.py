@@ -22,7 +22,7 @@ from remembrancer.ports.sql import Outcome, Row, Statement
 from remembrancer.store.items import COLUMNS, owner_columns, records_of
 
 MESSAGE_CHARS_READ: Final = 20_000
-"""Characters of a message that are read: room for what was injected before it is taken out."""
+"""Characters of a message that a night reads: room for what was injected before it is taken out."""
 
 COUNTED_MAX: Final = 10_000
 """Messages that are counted as waiting; beyond it they are many. Our choice."""
@@ -38,12 +38,16 @@ _PLACE: Final = "namespace = ?1 AND (created_at, id) > (?2, ?3) AND created_at <
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A stored message. *Units:* `created_at` milliseconds UTC."""
+    """A stored message. *Units:* `created_at` milliseconds UTC.
+
+    *Shape:* `content` from its beginning; `chars` the length of all of it.
+    """
 
     id: str
     role: str
     content: str
     created_at: int
+    chars: int
 
     @property
     def cursor(self) -> Cursor:
@@ -52,14 +56,21 @@ class Said:
 
 
 def next_messages_statement(
-    namespace: Namespace, after: Cursor, *, until_ms: int, limit: int
+    namespace: Namespace,
+    after: Cursor,
+    *,
+    until_ms: int,
+    limit: int,
+    chars_max: int = MESSAGE_CHARS_READ,
 ) -> Statement:
     """Return the statement that reads the messages behind a place, oldest first.
 
-    *Shape:* up to and with `until_ms`. *Promise:* of equal times, by id: none is skipped.
+    *Shape:* up to and with `until_ms`; of each its first `chars_max` characters. *Promise:* of
+    equal times, by id: none is skipped.
     """
     return Statement(
-        f"SELECT id, role, substr(content, 1, {MESSAGE_CHARS_READ}) AS content, created_at"
+        f"SELECT id, role, substr(content, 1, {chars_max}) AS content, created_at,"
+        " length(content) AS chars"
         f" FROM messages WHERE {_PLACE} ORDER BY created_at, id LIMIT ?5",
         (namespace, after.at_ms, after.id, until_ms, limit),
     )
@@ -76,7 +87,13 @@ def waiting_statement(namespace: Namespace, after: Cursor, *, until_ms: int) -> 
 def messages_of(rows: Sequence[Row]) -> list[Said]:
     """Return the messages, in their order, from the rows of `next_messages_statement`."""
     found = [
-        Said(str(row["id"]), str(row["role"]), str(row["content"]), int(str(row["created_at"])))
+        Said(
+            str(row["id"]),
+            str(row["role"]),
+            str(row["content"]),
+            int(str(row["created_at"])),
+            int(str(row["chars"])),
+        )
         for row in rows
     ]
     return sorted(found, key=lambda one: one.cursor)

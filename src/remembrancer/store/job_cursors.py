@@ -47,6 +47,11 @@ def cursor_statement(
     )
 
 
+def drop_cursor_statement(namespace: Namespace, name: str) -> Statement:
+    """Return the statement that removes a cursor, beside one that asks for the lease."""
+    return Statement("DELETE FROM job_cursors WHERE namespace = ? AND name = ?", (namespace, name))
+
+
 def cursors_statement(namespace: Namespace, prefix: str = "") -> Statement:
     """Return the statement that reads a namespace's cursors whose names begin so."""
     return Statement(

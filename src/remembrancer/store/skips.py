@@ -108,11 +108,14 @@ _SKIPPED: Final = (
 )
 
 
-def skipped_statement(namespace: Namespace, ids: Sequence[str]) -> Statement:
+def skipped_statement(
+    namespace: Namespace, ids: Sequence[str], *, chars_max: int = MESSAGE_CHARS_READ
+) -> Statement:
     """Return the statement that reads those of these messages that are set aside, as
-    `store.distilling.messages_of` takes them."""
+    `store.distilling.messages_of` takes them, of each its first `chars_max` characters."""
     return Statement(
-        f"SELECT m.id, m.role, substr(m.content, 1, {MESSAGE_CHARS_READ}) AS content, m.created_at"
+        f"SELECT m.id, m.role, substr(m.content, 1, {chars_max}) AS content, m.created_at,"
+        " length(m.content) AS chars"
         f"{_SKIPPED} AND k.message_id IN (SELECT value FROM json_each(?2))"
         " ORDER BY m.created_at, m.id",
         (namespace, canonical_json(list(ids))),

@@ -394,15 +394,6 @@ async def test_single_message_with_a_cut_answer_gives_what_is_whole() -> None:
     assert await bench.texts() == ["User moved to Lisbon"]
 
 
-async def test_long_message_is_cut_for_the_model() -> None:
-    bench = Distiller(script=scripted([NOTHING]))
-    await bench.say("x" * 5_000)
-    await bench.run()
-    assert bench.model is not None
-    [(_, _, text)] = lines_of(bench.model.asked[0])
-    assert len(text) == 900
-
-
 async def test_archived_memory_does_not_stand_in_the_way() -> None:
     bench = Distiller(script=echoing)
     await bench.say("I prefer tea in the morning")

@@ -65,6 +65,23 @@ async def talk(world: World) -> None:
     await said(world, *SAID)
 
 
+async def long_talk(world: World) -> None:
+    """Two messages of several slices each around a short one: nearly every batch ends in one."""
+    tale = "".join(f"那一年的夏天下了第{n}场雨，街上的人都撑着伞走得很慢。" for n in range(60))
+    pasted = "The meeting notes go on and on about nothing in particular here.\n\n" * 30
+    await said(world, f"{SAID[1]}。{tale}{SAID[4]}。", SAID[2], f"{pasted}{SAID[0]}.")
+
+
+def sentence_by_sentence(prompt: Prompt) -> str:
+    """A model that learns the sentences of `SAID`, wherever they stand."""
+    known = [(id_, one) for id_, _, text in lines_of(prompt) for one in SAID if one in text]
+    keys = {SAID[0]: "profile:city"}
+    unsure = {SAID[2]: {"confidence": 0.4}}
+    return facts(
+        *(fact(one, id_, fact_key=keys.get(one), **unsure.get(one, {})) for id_, one in known)
+    )
+
+
 async def refused_talk(world: World) -> None:
     await said(world, SAID[0], REFUSED, SAID[2])
     await refuse(world, REFUSALS_MAX)
@@ -272,6 +289,9 @@ ARTIFACTS = Scenario("artifacts", long_texts, moved, uses=("blobs",), wait_ms=30
 SCENARIOS: dict[str, Scenario] = {
     "extract": Scenario("extract", talk, learned, mixed, _FEW, ("embedder",), wait_ms=4 * HOUR_MS),
     "extract by rules": Scenario("extract", talk, learned, None, _FEW, wait_ms=4 * HOUR_MS),
+    "extract in slices": Scenario(
+        "extract", long_talk, learned, sentence_by_sentence, _FEW, wait_ms=4 * HOUR_MS
+    ),
     "extract refused": EXTRACT_REFUSED,
     "extract again": Scenario(
         "extract", set_aside, learned, mixed, _MANY, asked=retrying, wait_ms=4 * HOUR_MS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from remembrancer.core.distill.facts import (
     Fact,
     distinct,
     is_empty,
+    nearest_text,
     normal_key,
     read_facts,
     sift,
@@ -175,3 +177,18 @@ def test_batch_keeps_its_surest_facts() -> None:
 )
 def test_only_signs_are_empty(text: str, is_nothing: bool) -> None:
     assert is_empty(text, chars_min=4) is is_nothing
+
+
+def test_text_that_is_compared_in_meaning_is_the_nearest_of_each_message() -> None:
+    talk = "We talked about the weather and the traffic. " * 60
+    lines = {
+        "msg_1": Line("msg_1", "user", f"{talk}My kitten sleeps badly. {talk}", 0),
+        "msg_2": Line("msg_2", "user", "她叫小白。", 0),
+    }
+    fact = Fact("fact", "Kitten sleeps badly", None, 0.9, 0.8, (), ("msg_1", "msg_2", "msg_3"))
+    found = nearest_text(fact, lines, chars_max=2_000)
+    assert "My kitten sleeps badly." in found
+    assert found.endswith("\n她叫小白。")
+    assert len(found) <= 2_000
+    short = replace(fact, source_ids=("msg_2",))
+    assert nearest_text(short, lines, chars_max=2_000) == "她叫小白。"

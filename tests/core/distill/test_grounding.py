@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembrancer.core.distill.grounding import Verdict, is_said_alike, judge
+from remembrancer.core.distill.grounding import (
+    Verdict,
+    is_said_alike,
+    judge,
+    nearness,
+    source_of,
+    together,
+)
 
 
 @pytest.mark.parametrize(
@@ -102,3 +109,52 @@ def test_meaning_makes_up_for_words_but_never_for_a_name() -> None:
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_any_two_texts_have_a_verdict(statement: str, source: str) -> None:
     assert judge(statement, source) in ("grounded", "reversed", "far", "invented")
+
+
+TALK = {
+    "en": ("Sam likes the old harbour. ", "We saw a boat on the way and had coffee. "),
+    "zh": ("我喜欢老码头。", "我们路上看见一条船，喝了咖啡。"),
+}
+
+
+@pytest.mark.parametrize(
+    ("statement", "language", "verdict"),
+    [
+        ("Sam likes coffee at the old harbour", "en", "grounded"),
+        ("Bought green wallpaper, garden chairs and an oven", "en", "far"),
+        ("喜欢老码头", "zh", "grounded"),
+        ("买了绿墙纸和烤箱", "zh", "far"),
+    ],
+)
+def test_words_that_stand_far_apart_in_a_long_text_do_not_say_it_together(
+    statement: str, language: str, verdict: Verdict
+) -> None:
+    first, talk = TALK[language]
+    scattered = {
+        "en": ["green", "wallpaper", "garden", "chairs", "oven", "bought"],
+        "zh": ["绿", "墙", "纸", "烤", "箱", "买"],
+    }[language]
+    text = first + "".join(f"{word}, {talk * 30}" for word in scattered)
+    assert judge(statement, source_of(text, chars_max=900)) == verdict
+    assert judge(statement, source_of(text)) == "grounded"
+
+
+def test_names_and_numbers_may_stand_anywhere_in_a_long_text() -> None:
+    text = "My sister is Ingrid. " + "We talked about the weather. " * 60 + "She moved to Bergen."
+    source = source_of(text, chars_max=900)
+    assert judge("Sister Ingrid moved to Bergen", source) == "grounded"
+    assert judge("Sister Ingrid moved to Oslo", source) == "invented"
+
+
+def test_several_sources_are_one_that_has_what_each_has() -> None:
+    both = together([source_of("My dog is called Rex."), source_of("He was born in 2019.")])
+    assert judge("Dog Rex was born in 2019", both) == "grounded"
+    assert judge("Dog Rex was born in 2018", both) == "invented"
+    assert judge("狗叫Rex", both) == "invented"
+
+
+@given(st.text(max_size=60), st.lists(st.text(max_size=60), min_size=1, max_size=4))
+def test_short_sources_together_are_their_text(statement: str, texts: list[str]) -> None:
+    one = nearness(statement, together([source_of(text, chars_max=900) for text in texts]))
+    assert one.is_same_script == nearness(statement, "\n".join(texts)).is_same_script
+    assert 0 <= one.share <= 1

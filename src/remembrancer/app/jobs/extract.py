@@ -10,7 +10,7 @@ is set aside for a person (`narrowing.py`, `skips.py`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from remembrancer.app.commit import Plan, write_in_turn
@@ -18,24 +18,19 @@ from remembrancer.app.jobs import narrowing
 from remembrancer.app.jobs.asking import CutOff, NoModel, Question, ask
 from remembrancer.app.jobs.frame import JobCode, JobContext, JobReport
 from remembrancer.app.jobs.keeping import plan_facts
-from remembrancer.app.jobs.narrowing import MODEL_FAILURES, batch_max, narrow, passed_statements
+from remembrancer.app.jobs.narrowing import MODEL_FAILURES, narrow, passed_statements
+from remembrancer.app.jobs.reading import CURSOR, Batch, chars_read, next_batch, units_of, until_ms
 from remembrancer.core.distill import prompts
 from remembrancer.core.distill.answers import read_list, salvage
 from remembrancer.core.distill.facts import (
     Fact,
     Sifted,
     distinct,
+    nearest_text,
     read_facts,
     sift,
-    source_text,
 )
-from remembrancer.core.distill.lines import (
-    EXTRACT_LINE_CHARS,
-    Line,
-    beside,
-    language_of,
-    own_words,
-)
+from remembrancer.core.distill.lines import Line, language_of
 from remembrancer.core.distill.rules import facts_by_rule
 from remembrancer.core.errors import (
     Conflict,
@@ -46,47 +41,17 @@ from remembrancer.core.errors import (
     UpstreamFailed,
 )
 from remembrancer.core.jobs.cursor import Cursor
-from remembrancer.core.limits import INTEGER_MAX
 from remembrancer.core.values import JSON
-from remembrancer.core.vectorcheck import EMBED_TEXTS_MAX
+from remembrancer.core.vectorcheck import EMBED_CHARS_MAX, EMBED_TEXTS_MAX
 from remembrancer.ports.sql import Statement
 from remembrancer.store import distilling as store
-from remembrancer.store import job_cursors as cursor_store
 from remembrancer.store import skips as skip_store
 from remembrancer.store.distilling import Said
-from remembrancer.store.job_cursors import ReadMessages
-from remembrancer.store.skips import Skip, Standing
+from remembrancer.store.skips import Skip
 
-CURSOR: Final = "extract"
-"""Name of the cursor; retention reads it as well."""
-
-SETTLE_MS: Final = 2_000
-"""Milliseconds for which a message waits before an unforced run reads it: one that was written
-beside it may still come with an earlier time or id. Our choice."""
-
-REMEMBERED: Final = "remember_now"
-"""Source of memories that were saved at once; see `app.memories.remember`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Messages in order behind a place, and their lines as they are shown."""
-
-    said: Sequence[Said]
-    lines: Sequence[Line]
-    after: Cursor
-
-    @property
-    def cursor(self) -> Cursor:
-        """The place behind the last message."""
-        return self.said[-1].cursor
-
-    def half(self) -> Batch:
-        """Return its first half, at least one message."""
-        count = max(1, len(self.said) // 2)
-        ids = {one.id for one in self.said[:count]}
-        lines = [line for line in self.lines if line.id in ids]
-        return Batch(self.said[:count], lines, self.after)
+RETRY_QUESTIONS_MAX: Final = 4
+"""Questions in which a message that was set aside is asked about again. Our choice: one where a
+batch is as large as by default, and few statements where it is not."""
 
 
 async def pending(ctx: JobContext) -> Mapping[str, int]:
@@ -109,7 +74,7 @@ async def run(ctx: JobContext) -> JobReport:
     runs_max = ctx.asked.runs_max or ctx.app.settings.extract_max_runs
     if ctx.counts["batches"] >= runs_max:
         return JobReport(answer=_mode(ctx))
-    standing, batch = await _next_batch(ctx)
+    standing, batch = await next_batch(ctx)
     if batch is None:
         return JobReport(answer=_mode(ctx))
     skips: list[Skip] = []
@@ -119,11 +84,10 @@ async def run(ctx: JobContext) -> JobReport:
         refusal = await narrow(ctx, standing, _asked(ctx, batch), error)
         if refusal is None:
             return JobReport(is_done=False, answer=_mode(ctx))
-        [said] = batch.said
+        said = batch.units[0].said
         skips.append(Skip(said.id, said.created_at, refusal.reason))
         facts = _by_rule(ctx, batch)
-    read = ReadMessages(batch.after, len(batch.said))
-    extra = [ctx.cursor_statement(CURSOR, batch.cursor, read)]
+    extra = batch.statements(ctx)
     extra += passed_statements(ctx, standing, batch.cursor)
     extra += [
         skip_store.skip_statement(ctx.namespace, one, run_id=ctx.run_id, now_ms=ctx.now_ms)
@@ -134,7 +98,7 @@ async def run(ctx: JobContext) -> JobReport:
     except Conflict as clash:
         await ctx.read_again(clash)
         return JobReport(is_done=False, answer=_mode(ctx))
-    ctx.count(batches=1, messages=len(batch.said))
+    ctx.count(batches=1, **batch.counts())
     if skips:
         ctx.count(skipped=len(skips))
     most = runs_max * ctx.app.settings.extract_max_messages
@@ -146,7 +110,7 @@ async def run(ctx: JobContext) -> JobReport:
 
 async def _set_aside(ctx: JobContext) -> list[Said]:
     [outcome] = await ctx.app.sql.read(
-        [skip_store.skipped_statement(ctx.namespace, ctx.asked.messages)]
+        [skip_store.skipped_statement(ctx.namespace, ctx.asked.messages, chars_max=chars_read(ctx))]
     )
     return store.messages_of(outcome.rows)
 
@@ -157,18 +121,17 @@ async def _retry(ctx: JobContext) -> JobReport:
     if not waiting:
         return JobReport(answer=_mode(ctx))
     said = waiting[0]
-    lines = await lines_of(ctx, [said], chars_max=EXTRACT_LINE_CHARS)
-    batch = Batch([said], lines, Cursor(0))
+    whole = Batch(await units_of(ctx, [said]), Cursor(0))
     by_rule = ctx.counts["by_rule"]
     try:
-        _, facts = await _facts(ctx, batch)
+        facts = await _facts_of_all(ctx, whole)
     except (ModelRefused, Rejected) as error:
         if isinstance(error, Rejected):
-            await narrowing.prove(ctx, _asked(ctx, batch), error)
+            await narrowing.prove(ctx, _asked(ctx, whole), error)
         reason = error.reason if isinstance(error, ModelRefused) else "rejected"
         again = Skip(said.id, said.created_at, reason)
         note = skip_store.skip_statement(ctx.namespace, again, run_id=ctx.run_id, now_ms=ctx.now_ms)
-        await _write(ctx, batch, [], [note, *ctx.guard_statements()])
+        await _write(ctx, whole, [], [note, *ctx.guard_statements()])
         raise
     if ctx.counts["by_rule"] > by_rule:
         raise Conflict(
@@ -176,15 +139,27 @@ async def _retry(ctx: JobContext) -> JobReport:
             hint="set EXTRACT_MODEL, or let the message go: the rules have read it",
         )
     settled = skip_store.settle_statement(ctx.namespace, said.id)
-    await _write(ctx, batch, facts, [settled, *ctx.guard_statements()])
-    ctx.count(batches=1, messages=1)
+    await _write(ctx, whole, facts, [settled, *ctx.guard_statements()])
+    ctx.count(batches=1, **whole.counts())
     return JobReport(is_done=len(waiting) == 1, answer=_mode(ctx))
+
+
+async def _facts_of_all(ctx: JobContext, whole: Batch) -> list[Fact]:
+    """Return the facts of a message in as many questions as it takes."""
+    most = max(ctx.app.settings.extract_max_messages, -(-len(whole.units) // RETRY_QUESTIONS_MAX))
+    facts: list[Fact] = []
+    rest = whole
+    while rest.units:
+        read, found = await _facts(ctx, rest.first(most))
+        facts += found
+        rest = replace(rest, units=rest.units[len(read.units) :])
+    return distinct(facts)
 
 
 def _asked(ctx: JobContext, batch: Batch) -> narrowing.Batch:
     return narrowing.Batch(
         ctx.job,
-        [one.cursor for one in batch.said],
+        [unit.said.cursor for unit in batch.units],
         str(ctx.app.settings.extract_model),
         language_of([line.text for line in batch.lines if line.is_source]),
     )
@@ -201,87 +176,21 @@ def _mode(ctx: JobContext) -> dict[str, JSON]:
     return {"mode": mode, "prompts": prompts.VERSION}
 
 
-def until_ms(ctx: JobContext, after: Cursor) -> int:
-    """Return the time up to which messages are read: all, where a clock was ahead of today's."""
-    if after.at_ms >= ctx.now_ms:
-        return INTEGER_MAX
-    return ctx.now_ms if ctx.force else ctx.now_ms - SETTLE_MS
-
-
-async def _next_batch(ctx: JobContext) -> tuple[Standing | None, Batch | None]:
-    cursors, refused = await ctx.app.sql.read(
-        [
-            cursor_store.cursors_statement(ctx.namespace, CURSOR),
-            skip_store.standing_statement(ctx.namespace, ctx.job),
-        ]
-    )
-    after = cursor_store.cursors_of(cursors.rows).get(CURSOR, Cursor(0))
-    standing = skip_store.standing_of(refused.rows)
-    [outcome] = await ctx.app.sql.read(
-        [
-            store.next_messages_statement(
-                ctx.namespace,
-                after,
-                until_ms=until_ms(ctx, after),
-                limit=batch_max(standing, after, ctx.app.settings.extract_max_messages),
-            )
-        ]
-    )
-    said = store.messages_of(outcome.rows)
-    if not said:
-        return standing, None
-    lines = await lines_of(ctx, said, chars_max=EXTRACT_LINE_CHARS)
-    return standing, Batch(said, lines, after)
-
-
-async def lines_of(ctx: JobContext, said: Sequence[Said], *, chars_max: int) -> list[Line]:
-    """Return messages as lines: the words of user and assistant, without what was injected,
-    quoted, or saved at once. *Promise:* one round trip, none without a user's message."""
-    spoken = [one for one in said if one.role in ("user", "assistant")]
-    if not any(one.role == "user" for one in spoken):
-        return []
-    [outcome] = await ctx.app.sql.read(
-        [
-            store.saved_statement(
-                ctx.namespace,
-                REMEMBERED,
-                from_ms=said[0].created_at,
-                to_ms=said[-1].created_at,
-            )
-        ]
-    )
-    saved = store.saved_of(outcome.rows)
-    lines = [_line(one, saved.get(one.id, [])) for one in spoken]
-    return [line.cut(chars_max) for line in lines if line.text]
-
-
-def _line(said: Said, saved: Sequence[str]) -> Line:
-    text = own_words(said.content)
-    line = Line(said.id, said.role, text, said.created_at)
-    if not saved:
-        return line
-    rest = beside(text, saved)
-    return replace(line, is_saved=True) if rest is None else replace(line, text=rest)
-
-
 async def _facts(ctx: JobContext, batch: Batch) -> tuple[Batch, list[Fact]]:
     """Return the facts of a batch, or of its first part when the answer came too long."""
-    if not any(line.is_source for line in batch.lines):
-        return batch, []
-    if ctx.app.settings.extract_model is None:
-        return batch, _by_rule(ctx, batch)
-    while True:
+    while any(line.is_source for line in batch.lines):
+        if ctx.app.settings.extract_model is None:
+            return batch, _by_rule(ctx, batch)
         answered = await ask(ctx, _question(ctx, batch))
         if isinstance(answered, NoModel):
             return batch, _by_rule(ctx, batch)
         if not isinstance(answered, CutOff):
             return batch, await _judged(ctx, batch, answered)
         ctx.count(cut=1)
-        if len(batch.said) == 1:
+        if len(batch.units) == 1:
             return batch, await _judged(ctx, batch, salvage(answered.text, "memories"))
         batch = batch.half()
-        if not any(line.is_source for line in batch.lines):
-            return batch, []
+    return batch, []
 
 
 def _by_rule(ctx: JobContext, batch: Batch) -> list[Fact]:
@@ -307,17 +216,18 @@ def _question(ctx: JobContext, batch: Batch) -> Question[list[JSON]]:
 
 async def _judged(ctx: JobContext, batch: Batch, entries: Sequence[JSON]) -> list[Fact]:
     settings = ctx.app.settings
+    sources = batch.sources
     facts, dropped = read_facts(
         entries,
-        batch.lines,
+        sources,
         importance_min=settings.memory_min_importance,
         empty_chars_min=settings.empty_memory_min_chars,
     )
-    sifted = sift(facts, batch.lines)
+    sifted = sift(facts, sources)
     dropped += sifted.dropped
     kept = list(sifted.facts)
     if sifted.far:
-        again = sift(sifted.far, batch.lines, await _cosines(ctx, sifted, batch.lines))
+        again = sift(sifted.far, sources, await _cosines(ctx, sifted, sources))
         kept += again.facts
         dropped["far"] += len(again.far)
     ctx.count(proposed=len(entries), **{f"dropped_{why}": n for why, n in dropped.items() if n})
@@ -339,7 +249,9 @@ async def _cosines(
         return None
     by_id = {line.id: line for line in lines}
     far = list(sifted.far)[: EMBED_TEXTS_MAX // 2]
-    texts = [text for fact in far for text in (fact.content, source_text(fact, by_id))]
+    texts: list[str] = []
+    for fact in far:
+        texts += fact.content, nearest_text(fact, by_id, chars_max=EMBED_CHARS_MAX)
     try:
         vectors = await embedder.embed(texts)
     except (LimitExceeded, UpstreamFailed, TimedOut):
@@ -355,7 +267,7 @@ async def _cosines(
 async def _write(
     ctx: JobContext, batch: Batch, facts: Sequence[Fact], extra: Sequence[Statement]
 ) -> None:
-    said_at = {one.id: one.created_at for one in batch.said}
+    said_at = {unit.said.id: unit.said.created_at for unit in batch.units}
 
     async def decide() -> Plan:
         plan = await plan_facts(ctx, facts, said_at=said_at)

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from remembrancer.core import limits
-from remembrancer.core.distill.grounding import Verdict, judge
+from remembrancer.core.distill.grounding import Verdict, judge, nearness, source_of, together
 from remembrancer.core.distill.guard import is_instruction, without_secret
 from remembrancer.core.distill.lines import Line
+from remembrancer.core.distill.slices import SLICE_CHARS, slices_of
 from remembrancer.core.memories.sameness import repetition_key
 from remembrancer.core.text.fold import clean, fold, normalise
 from remembrancer.core.text.variants import simplified
@@ -192,13 +193,22 @@ class Sifted:
     dropped: Counter[str]
 
 
-def source_text(fact: Fact, lines: Mapping[str, Line]) -> str:
-    """Return all that a fact's source messages say."""
-    return "\n".join(lines[id_].text for id_ in fact.source_ids if id_ in lines)
+def nearest_text(fact: Fact, lines: Mapping[str, Line], *, chars_max: int) -> str:
+    """Return what a fact's source messages say, of each the stretch that is nearest to it: so
+    much that something else is not embedded in its place."""
+    cited = [lines[id_].text for id_ in fact.source_ids if id_ in lines]
+    whole = "\n".join(cited)
+    if len(whole) <= chars_max:
+        return whole
+    each = max(1, chars_max // len(cited))
+    stretches = [[text[s.start : s.end] for s in slices_of(text, chars_max=each)] for text in cited]
+    return "\n".join(
+        max(parts, key=lambda part: nearness(fact.content, part).share) for parts in stretches
+    )
 
 
 def sift(
-    facts: Iterable[Fact],
+    facts: Sequence[Fact],
     lines: Sequence[Line],
     cosines: Mapping[str, float] | None = None,
 ) -> Sifted:
@@ -209,11 +219,16 @@ def sift(
     person.
     """
     by_id = {line.id: line for line in lines}
+    cited = {id_ for fact in facts for id_ in fact.source_ids if id_ in by_id}
+    # Taken apart once, however many facts stand on them.
+    known = {id_: source_of(by_id[id_].text, chars_max=SLICE_CHARS) for id_ in sorted(cited)}
     kept: list[Fact] = []
     far: list[Fact] = []
     dropped: Counter[str] = Counter()
     for fact in facts:
-        verdict = _verdict(fact, by_id, cosines)
+        source = together([known[id_] for id_ in fact.source_ids if id_ in known])
+        cosine = None if cosines is None else cosines.get(fact.content)
+        verdict: Verdict = judge(fact.content, source, cosine=cosine)
         if verdict == "grounded":
             kept.append(fact)
         elif verdict == "reversed":
@@ -223,11 +238,6 @@ def sift(
         else:
             dropped["invented"] += 1
     return Sifted(kept, far, dropped)
-
-
-def _verdict(fact: Fact, lines: Mapping[str, Line], cosines: Mapping[str, float] | None) -> Verdict:
-    cosine = None if cosines is None else cosines.get(fact.content)
-    return judge(fact.content, source_text(fact, lines), cosine=cosine)
 
 
 def distinct(facts: Sequence[Fact]) -> list[Fact]:

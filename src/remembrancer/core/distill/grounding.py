@@ -8,11 +8,13 @@ measures texts; meaning comes in as a cosine. Every ring may import it.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
 from remembrancer.core.dates.numerals import ENGLISH_WORD_NUMBER, english_number, han_number
+from remembrancer.core.distill.slices import Slice, slices_of
 from remembrancer.core.search.likeness import compare, gist_of
 from remembrancer.core.text.fold import fold, fold_key, normalise
 from remembrancer.core.text.scripts import LETTER, UNSPACED, classes_of
@@ -109,27 +111,115 @@ class Nearness:
     is_same_polarity: bool
 
 
-def nearness(statement: str, source: str) -> Nearness:
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """A part of a source. *Shape:* `terms` of the index, `chars` of scripts without spaces."""
+
+    folded: str
+    terms: frozenset[str]
+    chars: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Texts that statements are held against, taken apart once.
+
+    *Shape:* `texts` of each the stretches that words are looked for in, one after another;
+    `clauses` with whether each is denied; `letters` and `unspaced` characters of either class.
+    """
+
+    folded: str
+    terms: frozenset[str]
+    numbers: frozenset[str]
+    texts: tuple[tuple[_Stretch, ...], ...]
+    clauses: tuple[tuple[_Stretch, bool], ...]
+    letters: int
+    unspaced: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """What a statement says beside its frame. *Shape:* a Latin word counts two, a Han character
+    one."""
+
+    text: str
+    words: frozenset[str]
+    chars: frozenset[str]
+
+    def share(self, terms: Set[str], chars: Set[str], folded: str) -> float:
+        """Return how much of it there is among these."""
+        total = 2 * len(self.words) + len(self.chars)
+        if not total:
+            # Nothing but words that frame: said so, or not at all.
+            return float(bool(fold(self.text)) and fold_key(self.text) in folded)
+        shared = 2 * sum(
+            word in terms or stem(word) in terms or (word.isdigit() and word.lstrip("0") in terms)
+            for word in self.words
+        )
+        return (shared + len(self.chars & chars)) / total
+
+
+def source_of(text: str, *, chars_max: int | None = None) -> Source:
+    """Return a text as a source.
+
+    *Shape:* the words of a statement stand together in it within so many characters, anywhere
+    without a bound: a long text has most words somewhere. Names and numbers may be anywhere.
+    """
+    text = simplified(text)
+    spans = [Slice(0, len(text))] if chars_max is None else slices_of(text, chars_max=chars_max)
+    stretches = tuple(_stretch(text[span.start : span.end]) for span in spans)
+    parts = [part for part in _CLAUSE.split(text) if part.strip()] or [text]
+    classes = classes_of(text)
+    return Source(
+        folded=fold(text),
+        terms=frozenset(index_terms(text).split()),
+        numbers=frozenset(_numbers(text) | _worded_numbers(text)),
+        texts=(stretches,),
+        clauses=tuple((_stretch(part), _is_denied(part)) for part in parts),
+        letters=classes.count(LETTER),
+        unspaced=classes.count(UNSPACED),
+    )
+
+
+def together(sources: Sequence[Source]) -> Source:
+    """Return several sources as one: a statement may be put together of all of them."""
+    return Source(
+        folded="\n".join(one.folded for one in sources),
+        terms=frozenset().union(*(one.terms for one in sources)),
+        numbers=frozenset().union(*(one.numbers for one in sources)),
+        texts=tuple(text for one in sources for text in one.texts),
+        clauses=tuple(clause for one in sources for clause in one.clauses),
+        letters=sum(one.letters for one in sources),
+        unspaced=sum(one.unspaced for one in sources),
+    )
+
+
+def _stretch(text: str) -> _Stretch:
+    chars = _content_chars(text) | {char for char in text if char >= "\u3400"}
+    return _Stretch(fold(text), frozenset(index_terms(text).split()), frozenset(chars))
+
+
+def nearness(statement: str, source: str | Source) -> Nearness:
     """Return how near a statement is to what it is said to come from.
 
     *Shape:* both scripts of Chinese are one. *Promise:* never raises.
     """
-    statement, source = simplified(statement), simplified(source)
-    wanted = _numbers(statement) | _counted(statement)
-    known = _numbers(source) | _worded_numbers(source)
-    names, folded = _names(statement), fold(source)
-    terms = set(index_terms(source).split())
-    named = {name for name in names if not _is_in(name, folded, terms)}
+    known = source_of(source) if isinstance(source, str) else source
+    text = simplified(statement)
+    said = _Statement(text, frozenset(_content_words(text)), frozenset(_content_chars(text)))
+    wanted = _numbers(text) | _counted(text)
+    names = _names(text)
+    named = {name for name in names if not _is_in(name, known.folded, known.terms)}
     return Nearness(
-        share=_share(statement, source, terms | known),
+        share=_share(said, known),
         has_names=bool(names or wanted),
-        is_complete=not named and wanted <= known,
-        is_same_script=_is_same_script(statement, source),
-        is_same_polarity=_is_same_polarity(statement, source),
+        is_complete=not named and wanted <= known.numbers,
+        is_same_script=_is_same_script(text, known),
+        is_same_polarity=_is_same_polarity(said, known),
     )
 
 
-def judge(statement: str, source: str, *, cosine: float | None = None) -> Verdict:
+def judge(statement: str, source: str | Source, *, cosine: float | None = None) -> Verdict:
     """Return whether a statement stands on its source.
 
     *Shape:* `cosine` where an embedder compared the two; it can make up for other words, never
@@ -145,13 +235,24 @@ def judge(statement: str, source: str, *, cosine: float | None = None) -> Verdic
     return "grounded" if found.is_same_polarity else "reversed"
 
 
-def _is_same_polarity(statement: str, source: str) -> bool:
+def _share(said: _Statement, source: Source) -> float:
+    """Return how much of a statement there is in the stretch of each text that has most of it."""
+    terms, chars = set(source.numbers), set[str]()
+    for text in source.texts:
+        near = max(text, key=lambda one: said.share(one.terms, one.chars, one.folded))
+        terms |= near.terms
+        chars |= near.chars
+    return said.share(terms, chars, source.folded)
+
+
+def _is_same_polarity(said: _Statement, source: Source) -> bool:
     """Tell whether one of the clauses that a statement is nearest to is denied as it is."""
-    clauses = [part for part in _CLAUSE.split(source) if part.strip()] or [source]
-    shares = [_share(statement, part, set(index_terms(part).split())) for part in clauses]
-    best, is_denied = max(shares), _is_denied(statement)
-    near = [part for part, share in zip(clauses, shares, strict=True) if share == best]
-    return any(_is_denied(part) == is_denied for part in near)
+    shares = [said.share(one.terms, one.chars, one.folded) for one, _ in source.clauses]
+    best, is_denied = max(shares), _is_denied(said.text)
+    return any(
+        share == best and denied == is_denied
+        for share, (_, denied) in zip(shares, source.clauses, strict=True)
+    )
 
 
 def _is_denied(text: str) -> bool:
@@ -192,22 +293,6 @@ def _said(text: str) -> set[str]:
     words = {stem(word) for word in index_terms(latin).split() if word not in ENGLISH}
     han = {char for char, kind in zip(plain, classes, strict=True) if kind == UNSPACED}
     return (words - {"user"}) | han
-
-
-def _share(statement: str, source: str, terms: set[str]) -> float:
-    """Return the share: a Latin word counts two, a Han character one."""
-    words = _content_words(statement)
-    chars = _content_chars(statement)
-    total = 2 * len(words) + len(chars)
-    if not total:
-        # Nothing but words that frame: said so, or not at all.
-        return float(bool(fold(statement)) and fold_key(statement) in fold(source))
-    present = set(_content_chars(source)) | {char for char in source if char >= "\u3400"}
-    shared = 2 * sum(
-        word in terms or stem(word) in terms or (word.isdigit() and word.lstrip("0") in terms)
-        for word in words
-    )
-    return (shared + len(chars & present)) / total
 
 
 def _content_words(text: str) -> set[str]:
@@ -269,14 +354,14 @@ def _names(text: str) -> set[str]:
     return {name for name in plain if name not in _PLAIN_CAPITALS and name not in _FRAME}
 
 
-def _is_in(name: str, folded: str, terms: set[str]) -> bool:
+def _is_in(name: str, folded: str, terms: Set[str]) -> bool:
     if name in folded:
         return True
     parts = index_terms(name).split()
     return bool(parts) and all(part in terms or _is_grown(part, terms) for part in parts)
 
 
-def _is_grown(part: str, terms: set[str]) -> bool:
+def _is_grown(part: str, terms: Set[str]) -> bool:
     """Tell whether a name is a longer or shorter form of a word: PostgreSQL of Postgres."""
     return any(
         min(len(part), len(term)) >= GROWN_CHARS_MIN
@@ -285,13 +370,13 @@ def _is_grown(part: str, terms: set[str]) -> bool:
     )
 
 
-def _is_same_script(statement: str, source: str) -> bool:
+def _is_same_script(statement: str, source: Source) -> bool:
     """Tell whether a statement's script is one that the source has too."""
-    mine, theirs = classes_of(statement), classes_of(source)
+    mine = classes_of(statement)
     han, letters = mine.count(UNSPACED), mine.count(LETTER)
     main = UNSPACED if han * 3 >= letters else LETTER
     if not han and not letters:
         return True
     if main == UNSPACED:
-        return UNSPACED in theirs
-    return theirs.count(LETTER) >= 2 or theirs.count(UNSPACED) == 0
+        return source.unspaced > 0
+    return source.letters >= 2 or source.unspaced == 0
