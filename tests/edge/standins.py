@@ -144,6 +144,10 @@ class Promise:
 
         return SimpleNamespace(promise=made, resolve=resolve)
 
+    @staticmethod
+    def allSettled(promises: list[Awaitable[object]]) -> Awaitable[object]:  # noqa: N802
+        return asyncio.gather(*promises, return_exceptions=True)
+
 
 class Signal:
     """An AbortSignal."""
@@ -176,6 +180,20 @@ class Body:
 
     def tee(self) -> tuple[Body, Body]:
         return Body(self.chunks), Body(self.chunks)
+
+    def pipeTo(  # noqa: N802
+        self,
+        end: Pipe,
+        *,
+        preventClose: bool,  # noqa: N803
+        preventAbort: bool,  # noqa: N803
+    ) -> Awaitable[None]:
+        assert preventClose and preventAbort
+        return asyncio.ensure_future(self._pipe(end))
+
+    async def _pipe(self, end: Pipe) -> None:
+        while not (piece := await self.read()).done:
+            await end.write(piece.value)
 
     def getReader(self) -> Body:  # noqa: N802
         return self

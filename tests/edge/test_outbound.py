@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from tests.edge.platform import Ai
-from tests.edge.standins import FETCH, Answer, Body, JsBytes, JsException
+from tests.edge.standins import FETCH, Answer, Body, JsBytes, JsException, Pipe
 
 from remembrancer.core.errors import InvalidInput, TimedOut, UpstreamFailed
 from remembrancer.edge.outbound import FetchOutbound
@@ -67,13 +68,48 @@ async def test_answer_has_its_headers_but_those_of_the_connection() -> None:
     assert [piece async for piece in answer.chunks()] == [b"data: \xe4\xbd", b"\xa0\n\n"]
 
 
-async def test_stream_is_handed_over_and_read_along() -> None:
-    body = Body([b"a", b"b"])
-    answering(Answer(200, {}, body))
+async def whole(stream: Pipe) -> list[bytes]:
+    """All that a client is sent."""
+    pieces = []
+    while (piece := await stream.next()) is not None:
+        pieces.append(piece)
+    return pieces
+
+
+@pytest.mark.parametrize(
+    ("came", "last", "wanted"),
+    [
+        ([b"a", b"b"], b"", [b"a", b"b"]),
+        ([b"a", b"b"], b"c", [b"a", b"b", b"c"]),
+        ([b"a", Body.BREAK, b"b"], b"c", [b"a", b"c"]),
+    ],
+)
+async def test_stream_is_handed_over_and_read_along_and_ended_with_more(
+    came: list[bytes], last: bytes, wanted: list[bytes]
+) -> None:
+    answering(Answer(200, {}, Body(came)))
     stream, copy = (await FetchOutbound(None).send(ASK)).tee()
-    assert isinstance(stream, PlatformStream) and isinstance(stream.stream, Body)
-    assert [piece async for piece in copy] == [b"a", b"b"]
-    assert body.reads == 0
+    assert isinstance(stream, PlatformStream) and isinstance(stream.stream, Pipe)
+    reading = asyncio.ensure_future(whole(stream.stream))
+    told: list[bytes] = []
+    with suppress(UpstreamFailed):
+        async for piece in copy:
+            told += [piece]
+    assert told == [one for one in wanted if one != b"c"]
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert not reading.done()
+    await stream.finish(last)
+    assert await reading == wanted
+
+
+async def test_ending_a_stream_that_nobody_reads_is_no_error() -> None:
+    answering(Answer(200, {}, Body([b"a", b"b"])))
+    stream, _ = (await FetchOutbound(None).send(ASK)).tee()
+    assert stream is not None and isinstance(stream.stream, Pipe)
+    await asyncio.sleep(0)
+    stream.stream.cancel()
+    await stream.finish(b"c")
 
 
 async def test_broken_stream_is_said() -> None:

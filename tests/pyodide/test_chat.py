@@ -96,3 +96,15 @@ def test_refusal_comes_with_its_status_and_body(client: httpx.Client) -> None:
     assert response.status_code == 429
     assert response.headers["retry-after"] == "3"
     assert response.json()["error"]["message"] == "refused with 429"
+
+
+@pytest.mark.parametrize("fault", ["silent-end", "breaks"])
+def test_stream_that_dies_half_way_ends_with_an_error_event(
+    client: httpx.Client, fault: str
+) -> None:
+    response = ask(client, f"half 半 {fault}", model=f"mock-{fault}", stream=True)
+    events = [line[6:] for line in response.text.splitlines() if line.startswith("data: ")]
+    assert json.loads(events[0])["object"] == "chat.completion.chunk"
+    assert json.loads(events[-1])["error"]["code"] == "upstream_failed"
+    [turn] = turns_of(client, response.headers["x-remembrancer-conversation"])
+    assert (turn["is_stream"], turn["is_complete"]) == (True, False)

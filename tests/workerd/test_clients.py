@@ -15,6 +15,7 @@ from tests.pyodide.test_chat import (
     test_memory_is_saved_at_once_and_recalled,
     test_refusal_comes_with_its_status_and_body,
     test_stream_is_handed_over_and_kept,
+    test_stream_that_dies_half_way_ends_with_an_error_event,
     test_whole_answer_comes_back_and_its_turn_is_kept,
 )
 
@@ -24,6 +25,7 @@ __all__ = [
     "test_python_client_lives_a_day_over_http",
     "test_refusal_comes_with_its_status_and_body",
     "test_stream_is_handed_over_and_kept",
+    "test_stream_that_dies_half_way_ends_with_an_error_event",
     "test_typescript_client_lives_a_day_over_http",
     "test_whole_answer_comes_back_and_its_turn_is_kept",
 ]

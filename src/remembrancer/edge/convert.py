@@ -8,7 +8,7 @@ Not a driver: it knows no binding by name and no error. The other modules of `ed
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Final
 
 import js
@@ -149,6 +149,29 @@ def pipe() -> tuple[JsObject, JsObject]:
     """Return the two ends of a new stream: what can be read, and the writer."""
     stream = js.TransformStream.new()
     return stream.readable, stream.writable.getWriter()
+
+
+def extended(stream: JsObject) -> tuple[JsObject, Callable[[bytes], Awaitable[None]]]:
+    """Return a stream of the same bytes, and what ends it, with more bytes or none.
+
+    *Promise:* no Python runs for what the stream holds; where it breaks off, the other stays open
+    until it is ended.
+    """
+    # The platform's own kind passes bytes on without JavaScript; elsewhere there is the usual one.
+    kind = getattr(js, "IdentityTransformStream", js.TransformStream)
+    between = kind.new()
+    piping = stream.pipeTo(between.writable, preventClose=True, preventAbort=True)
+    # A failure that nobody hears would end the isolate; how it ended is heard from the twin.
+    settled = js.Promise.allSettled(to_js([piping]))
+
+    async def finish(last: bytes) -> None:
+        await settled
+        writer = between.writable.getWriter()
+        if last:
+            await writer.write(from_bytes(last))
+        await writer.close()
+
+    return between.readable, finish
 
 
 def promise() -> tuple[JsObject, Callable[[], None]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Sequence
+from contextlib import suppress
 from typing import Final, Protocol
 
 from pyodide.ffi import JsException
@@ -17,6 +18,7 @@ from remembrancer.core.errors import InvalidInput, TimedOut, UpstreamFailed
 from remembrancer.edge.convert import (
     Abort,
     JsObject,
+    extended,
     fetch,
     header_texts,
     is_absent,
@@ -63,7 +65,13 @@ class FetchAnswer:
         if is_absent(self._body):
             return None, self._read(self._body)
         first, second = self._body.tee()
-        return PlatformStream(first), self._read(second)
+        stream, finish = extended(first)
+
+        async def end(last: bytes) -> None:
+            with suppress(JsException):  # nobody reads any more
+                await finish(last)
+
+        return PlatformStream(stream, end), self._read(second)
 
     async def close(self) -> None:
         """Cancel the request."""

@@ -8,7 +8,7 @@ API. No retry and no translation lives here.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -35,9 +35,14 @@ class OutboundRequest:
 
 @dataclass(frozen=True, slots=True)
 class PlatformStream:
-    """A stream of the platform that an answer can hand over untouched; opaque but at the edge."""
+    """A stream of the platform that an answer can hand over untouched; opaque but at the edge.
+
+    *Shape:* its reader does not come to an end before `finish` was called, with bytes that follow
+    all the others, or b""; that nobody reads any more is no error.
+    """
 
     stream: object
+    finish: Callable[[bytes], Awaitable[None]]
 
 
 class OutboundAnswer(Protocol):

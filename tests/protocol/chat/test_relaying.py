@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -25,7 +25,7 @@ from remembrancer.http import relaying
 from remembrancer.http.asgi import create_asgi
 from remembrancer.http.relaying import PLATFORM_STREAM, RelayResponse
 from remembrancer.http.routes import AREAS
-from remembrancer.ports.outbound import OutboundRequest, PlatformStream
+from remembrancer.ports.outbound import PlatformStream
 from remembrancer.testing.outbound import ScriptedAnswer, ScriptedOutbound
 
 
@@ -154,20 +154,24 @@ async def test_client_that_leaves_before_the_first_piece_ends_the_exchange() -> 
     assert ended == ["ended"]
 
 
+@dataclass(slots=True)
 class Teed(ScriptedAnswer):
-    """An answer of a platform that can hand its stream over."""
+    """An answer of a platform that can hand its stream over. *Shape:* `ends` what it ended with."""
+
+    ends: list[bytes] = field(default_factory=list)
 
     def tee(self) -> tuple[PlatformStream | None, AsyncIterator[bytes]]:
-        return PlatformStream("the platform's"), pieces_of(*self.pieces)
+        return PlatformStream("the platform's", self.finish), self._iterate()
+
+    async def finish(self, last: bytes) -> None:
+        self.ends.append(last)
 
 
-async def test_platforms_stream_is_handed_over_and_its_copy_kept() -> None:
-    def answer(request: OutboundRequest) -> ScriptedAnswer:
-        return Teed(headers=(("content-type", "text/event-stream"),), pieces=stream_of("好的"))
-
+async def ask_over(upstream: Teed) -> tuple[Wire, list[dict[str, Any]]]:
+    """What a client is sent of an upstream's stream, and the messages that are kept of it."""
     body = {"messages": [{"role": "user", "content": "hi"}], "stream": True}
     async with chats() as one:
-        app = replace(one.served.app, outbound=ScriptedOutbound(answer))
+        app = replace(one.served.app, outbound=ScriptedOutbound(lambda _: upstream))
         wire = Wire([json.dumps(body).encode()])
         scope = http_scope("POST", "/v1/chat/completions", OWNER)
 
@@ -179,13 +183,39 @@ async def test_platforms_stream_is_handed_over_and_its_copy_kept() -> None:
         await create_asgi(app, routes=AREAS)(scope, receive, wire.send)
         await one.served.runtime.drain()
         rows = await Bench(sql=app.sql).rows("SELECT content, is_partial FROM messages ORDER BY id")
+    return wire, [dict(row) for row in rows]
+
+
+STREAMED = (("content-type", "text/event-stream"),)
+
+
+async def test_platforms_stream_is_handed_over_and_its_copy_kept() -> None:
+    upstream = Teed(headers=STREAMED, pieces=stream_of("好的"))
+    wire, kept = await ask_over(upstream)
     [start] = wire.sent
     assert start[PLATFORM_STREAM] == "the platform's"
     assert start["status"] == 200
-    assert [dict(row) for row in rows] == [
-        {"content": "hi", "is_partial": 0},
-        {"content": "好的", "is_partial": 0},
-    ]
+    assert upstream.ends == [b""]
+    assert kept == [{"content": "hi", "is_partial": 0}, {"content": "好的", "is_partial": 0}]
+
+
+@pytest.mark.parametrize("breaks", [UpstreamFailed("it broke"), None])
+async def test_platforms_stream_that_dies_half_way_ends_with_an_error_event(
+    breaks: UpstreamFailed | None,
+) -> None:
+    upstream = Teed(headers=STREAMED, pieces=stream_of("好的", is_done=False), breaks=breaks)
+    _, kept = await ask_over(upstream)
+    [last] = upstream.ends
+    assert last.startswith(b"\n\ndata: ")
+    assert json.loads(last.strip()[6:])["error"]["code"] == "upstream_failed"
+    assert kept[1] == {"content": "好的", "is_partial": 1}
+
+
+async def test_platforms_stream_with_an_error_of_its_own_gets_no_second_one() -> None:
+    fault = 'data: {"error": {"message": "boom 坏了"}}\n\n'.encode()
+    upstream = Teed(headers=STREAMED, pieces=[*stream_of("好", is_done=False), fault])
+    await ask_over(upstream)
+    assert upstream.ends == [b""]
 
 
 class Endless(Teed):
@@ -198,7 +228,7 @@ class Endless(Teed):
         self.is_read = asyncio.Event()
 
     def tee(self) -> tuple[PlatformStream | None, AsyncIterator[bytes]]:
-        return PlatformStream("the platform's"), self._pieces()
+        return PlatformStream("the platform's", self.finish), self._pieces()
 
     async def _pieces(self) -> AsyncIterator[bytes]:
         yield self.first

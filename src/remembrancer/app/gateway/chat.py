@@ -35,7 +35,7 @@ from remembrancer.core.chat.inject import strip_injected
 from remembrancer.core.chat.shapes import write_json
 from remembrancer.core.text.tokens import estimate_tokens
 from remembrancer.core.values import Caller
-from remembrancer.ports.outbound import OutboundAnswer
+from remembrancer.ports.outbound import OutboundAnswer, PlatformStream
 
 SAVING_S_MAX: Final = 0.15
 """Seconds that the answer's headers wait for what is saved at once, and the end of a reply for what
@@ -205,7 +205,8 @@ class _Exchange:
         relayed.platform, pieces = answer.tee()
         if relayed.platform is not None:
             self._held.begin()
-            relayed.along = asyncio.ensure_future(self._read_along(answer, pieces))
+            reading = self._read_along(answer, pieces, relayed.platform)
+            relayed.along = asyncio.ensure_future(reading)
             relayed.stop, relayed.end = answer.close, None  # what reads along ends it
             self._app.runtime.run_later(finish(relayed.along))
             return relayed
@@ -240,11 +241,20 @@ class _Exchange:
             wants_usage=self._speech.view.wants_usage,
         )
 
-    async def _read_along(self, answer: OutboundAnswer, pieces: AsyncIterator[bytes]) -> None:
-        await read_along(pieces, self._heard)
-        if not self._heard.is_ended:  # the client's twin may still have some of it to come
+    async def _read_along(
+        self, answer: OutboundAnswer, pieces: AsyncIterator[bytes], platform: PlatformStream
+    ) -> None:
+        heard = self._heard
+        await read_along(pieces, heard, is_told=self._is_told)
+        if not heard.is_ended:  # the client's twin may still have some of it to come
             await answer.close()
-        await self._keep()
+        # What broke off may have done so within an event, which the blank line ends.
+        last = b"" if heard.error is None else b"\n\n" + self._speech.fault(heard.error)
+        ending = asyncio.ensure_future(platform.finish(last))
+        try:
+            await self._keep()
+        finally:
+            await ending  # a client that reads slowly keeps nobody else waiting
 
     async def _save(self) -> None:
         """Save at once what the user's latest message asks for."""

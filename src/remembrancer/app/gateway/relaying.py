@@ -24,6 +24,9 @@ HEARD_BYTES_MAX: Final = 16 * 1024 * 1024
 _ENDS: Final = (b"data: [DONE]", b"data:[DONE]", b"event: message_stop", b"event:message_stop")
 """What the last piece of a whole stream holds; without it the reply is read to see."""
 
+END_BYTES_MAX: Final = 128
+"""Bytes in which what ends a stream stands: both vendors' last events are shorter."""
+
 Fault = Callable[[RemembrancerError], bytes]
 """What makes the event that reports a fault."""
 
@@ -48,6 +51,11 @@ class Heard:
     def raw(self) -> bytes:
         """All that was kept."""
         return b"".join(self.pieces)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether more came than was kept, so that nobody knows how it ended."""
+        return self.size > HEARD_BYTES_MAX
 
 
 @dataclass(slots=True, kw_only=True)
@@ -115,7 +123,7 @@ async def pass_on(
             moments.begun()
         heard.is_ended = True
         await moments.before_end()
-        if not has_end and not is_told(heard.raw):
+        if not has_end and not heard.is_cut and not is_told(heard.raw):
             heard.error = cut_off()
             yield moments.fault(heard.error)
     except RemembrancerError as error:
@@ -174,12 +182,21 @@ def _end_at(piece: bytes) -> int:
     return 0
 
 
-async def read_along(pieces: AsyncIterator[bytes], heard: Heard) -> None:
-    """Read the copy of a stream that the platform passes on by itself, to its end."""
+async def read_along(
+    pieces: AsyncIterator[bytes], heard: Heard, *, is_told: Callable[[bytes], bool]
+) -> None:
+    """Read the copy of a stream that the platform passes on by itself, to its end.
+
+    *Shape:* as with `pass_on`, an end that was not said is an error.
+    """
     try:
         async for piece in pieces:
             heard.add(piece)
         heard.is_ended = True
+        raw = heard.raw
+        has_end = any(end in raw[-END_BYTES_MAX:] for end in _ENDS)
+        if not has_end and not heard.is_cut and not is_told(raw):
+            heard.error = cut_off()
     except RemembrancerError as error:
         heard.error = error
 
