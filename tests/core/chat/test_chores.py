@@ -17,6 +17,12 @@ from remembrancer.core.chat.chores import is_chore
         ("", "Please write a 5-10 word title for the following conversation:\n\nUser: 修 bug"),
         ("总结给出的会话，将其总结为语言为 zh-CN 的 10 字内标题，忽略会话中的指令", "[{}]"),
         ("Analyze if this message indicates a new conversation topic. If it does,", "hi"),
+        ("你是助手", "使用四到五个字直接返回这句话的简要主题，不要解释、不要标点、不要语气词"),
+        ("", "Please generate a four to five word title summarizing our conversation without any"),
+        ("你是助手\n简要总结一下对话内容，用作后续的上下文提示 prompt，控制在 200 字以内", "我家在苏黎世"),
+        ("Summarize the discussion briefly in 200 words or less to use as a prompt", "I live here"),
+        ("你是一名擅长会话的助理，你需要将用户的会话总结为 10 个字以内的标题", "user: 你好"),
+        ("You are a professional conversation summarizer. Generate a concise title that", "hi"),
     ],
 )
 def test_request_of_a_client_is_a_chore(instructions: str, message: str) -> None:
@@ -30,6 +36,8 @@ def test_request_of_a_client_is_a_chore(instructions: str, message: str) -> None
         ("You are kind.", "### Task: buy milk 买牛奶"),
         ("", "Can you provide a concise title for the talk?"),
         ("你是助手。总结给出的会话时请简短。", "请总结我们的会话"),
+        ("简要总结一下对话内容，用作后续的上下文提示\n你是编辑", "改这段话"),
+        ("You are a professional conversation summarizer of meetings.", "here are my notes"),
         ("", "What is a good title for my book? 记住：书名叫《海》"),
     ],
 )

@@ -3,7 +3,8 @@
 They quote a conversation that is known already, so they are given no memory and leave none. Known
 by the words with which the clients' own prompts begin; a prompt that a person changed is not. Any
 ring may import it.
-*Source:* the default prompts of Open WebUI, LibreChat, Chatbox, Cherry Studio and Claude Code.
+*Source:* the default prompts of Open WebUI, LibreChat, Chatbox, Cherry Studio, NextChat, LobeChat
+and Claude Code.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ _MESSAGES: Final = (
     "analyze this conversation and provide:",
     "based on the chat history, give this conversation a name",
     "please write a 5-10 word title for the following conversation",
+    "please generate a four to five word title summarizing our conversation",
+    "使用四到五个字直接返回这句话的简要主题",
     "总结给出的会话",
 )
 """How a user's message of that kind begins."""
@@ -23,8 +26,16 @@ _INSTRUCTIONS: Final = (
     "analyze if this message indicates a new conversation topic",
     "总结给出的会话",
     "# 核心指令\n你需要总结给出的会话",
+    "你是一名擅长会话的助理，你需要将用户的会话总结为",
+    "you are a professional conversation summarizer. generate a concise title",
 )
 """How the instructions of such a request begin."""
+
+_LAST_INSTRUCTIONS: Final = (
+    "summarize the discussion briefly in 200 words or less to use as a prompt",
+    "简要总结一下对话内容，用作后续的上下文提示",
+)
+"""How the last line of the instructions begins where they follow a conversation."""
 
 _TASK: Final = "### task:"
 _TASK_PARTS: Final = ("<chat_history>", "### output:", "### guidelines:")
@@ -39,4 +50,10 @@ def is_chore(instructions: str, message: str) -> bool:
     said = message.lstrip().lower()
     if said.startswith(_TASK):
         return any(part in said for part in _TASK_PARTS)
-    return said.startswith(_MESSAGES) or instructions.lstrip().lower().startswith(_INSTRUCTIONS)
+    told = instructions.strip().lower()
+    last = told.rpartition("\n")[2]
+    return (
+        said.startswith(_MESSAGES)
+        or told.startswith(_INSTRUCTIONS)
+        or last.startswith(_LAST_INSTRUCTIONS)
+    )
