@@ -19,7 +19,10 @@ from remembrancer.core.chat.chores import is_chore
         ("Analyze if this message indicates a new conversation topic. If it does,", "hi"),
         ("你是助手", "使用四到五个字直接返回这句话的简要主题，不要解释、不要标点、不要语气词"),
         ("", "Please generate a four to five word title summarizing our conversation without any"),
-        ("你是助手\n简要总结一下对话内容，用作后续的上下文提示 prompt，控制在 200 字以内", "我家在苏黎世"),
+        (
+            "你是助手\n简要总结一下对话内容，用作后续的上下文提示 prompt，控制在 200 字以内",
+            "我家在苏黎世",
+        ),
         ("Summarize the discussion briefly in 200 words or less to use as a prompt", "I live here"),
         ("你是一名擅长会话的助理，你需要将用户的会话总结为 10 个字以内的标题", "user: 你好"),
         ("You are a professional conversation summarizer. Generate a concise title that", "hi"),
