@@ -75,6 +75,17 @@ async def test_memory_stays_the_same_through_a_tool_loop() -> None:
     assert one.last["messages"] == [first, *loop[1:]]
 
 
+async def test_reply_that_is_to_be_continued_has_the_memory_it_began_with() -> None:
+    async with chats() as one:
+        await know(one, CODE)
+        await one.post({"messages": [user(ASK)]})
+        first = one.last["messages"]
+        await one.post({"messages": [user(ASK), assistant("好的，你的暗号")]})
+        assert one.last["messages"] == [*first, assistant("好的，你的暗号")]
+        await one.post({"messages": [user(ASK), assistant("好的，你的暗号是它"), user("多谢")]})
+    assert one.last["messages"][0] == first[0]
+
+
 async def test_memory_of_earlier_turns_is_put_in_again_so_that_the_prefix_stays() -> None:
     async with chats() as one:
         await know(one, CODE)

@@ -51,9 +51,10 @@ class Reading:
     """What was read of a request's messages.
 
     *Shape:* `key` names the turn; `said` what the user said since the last answer, usually one;
-    `before` the texts before it, oldest first; `is_going_on` when tool results follow; `places`
-    index and key of each message of the user's, the last ones, this turn's at their end;
-    `is_opening` when nothing tells this turn from one that began another conversation alike.
+    `before` the texts before it, oldest first; `is_going_on` when tool results follow, or the
+    beginning of a reply that is to be continued; `places` index and key of each message of the
+    user's, the last ones, this turn's at their end; `is_opening` when nothing tells this turn from
+    one that began another conversation alike.
     """
 
     conversation_id: str
@@ -108,7 +109,7 @@ def read_history(
         reply_hash=_hash(key, "reply"),
         said=tuple(said),
         before=tuple(before),
-        is_going_on=bool(spoken) and spoken[-1][1].get("role") in TOOL_ROLES,
+        is_going_on=bool(spoken) and spoken[-1][1].get("role") in (*TOOL_ROLES, "assistant"),
         places=tuple(places[-PLACES_MAX:]),
         is_opening=last_answer < 0 and not named,
     )
