@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from remembrancer.core.errors import NotFound
@@ -30,6 +31,11 @@ ITEM_COLUMNS: Final = "seq, namespace, id, version, position, created_at, update
 
 COLUMNS: Final = ", ".join(f"i.{name.strip()}" for name in ITEM_COLUMNS.split(","))
 """The columns of an item, of the table or twin that is called `i`."""
+
+
+OWNERS_KEPT: Final = 256
+"""Projects and topics as rows bring them along, taken apart, the last ones. Our choice: a namespace
+has some dozens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +96,14 @@ def references_of(rows: Sequence[Row]) -> References:
 
 def _owners_of(rows: Sequence[Row], area: str) -> dict[str, Owner]:
     packed_name, id_name = f"{area}_owner", f"{area}_id"
-    found: dict[str, Owner] = {}
-    for row in rows:
-        packed = row[packed_name]
-        if packed is not None and (id_ := str(row[id_name])) not in found:
-            slug, name, state = json.loads(str(packed))
-            found[id_] = Owner(id_, slug, name, state == "active")
-    return found
+    packed = {row[id_name]: text for row in rows if (text := row[packed_name]) is not None}
+    return {(id_ := str(name)): _owner_of(id_, str(text)) for name, text in packed.items()}
+
+
+@lru_cache(maxsize=OWNERS_KEPT)
+def _owner_of(id_: str, packed: str) -> Owner:
+    slug, name, state = json.loads(packed)
+    return Owner(id_, slug, name, state == "active")
 
 
 def load_statement(namespace: Namespace, ids: Sequence[str]) -> Statement:

@@ -84,7 +84,7 @@ _BRIEF_ITEMS: Final = replace(
     ITEMS, columns={name: type_ for name, type_ in ITEMS.columns.items() if name in _BRIEF}
 )
 
-TAGS_KEPT: Final = 512
+TAGS_KEPT: Final = 2_048
 """Lists of tags taken apart, the last ones: many items have the same. Our choice."""
 
 _READ_CHARS_MAX: Final = 2_000
@@ -118,6 +118,9 @@ _TEXTS_KEPT: Final = 64
 among the bound values. Our choice."""
 
 
+_NOTHING: Final[frozenset[str]] = frozenset()
+
+
 class Match(NamedTuple):
     """An item that holds some of the terms, or that was asked for by id.
 
@@ -127,15 +130,11 @@ class Match(NamedTuple):
     milliseconds UTC.
     """
 
+    id: str
     row: Row
     strength: float = 0.0
     held: frozenset[str] = frozenset()
     recalled_at: int | None = None
-
-    @property
-    def id(self) -> str:
-        """The item's id."""
-        return str(self.row["id"])
 
     @property
     def seq(self) -> int:
@@ -343,20 +342,24 @@ def matches_of(rows: Sequence[Row], terms: Sequence[str] = ()) -> tuple[list[Mat
     by id in the order of the ids.
     """
     framed = [(term, f" {term} ") for term in terms]
-    matches = [
-        Match(
-            row,
-            _strength(row["rank"]),
-            _held_of(str(row["held"]), framed),
-            _time(row["last_recalled_at"]),
+    matches: list[Match] = []
+    for row in rows:
+        text = str(row["held"])
+        held = [term for term, token in framed if token in text]
+        matches.append(
+            Match(
+                str(row["id"]),
+                row,
+                _strength(row["rank"]),
+                frozenset(held) if held else _NOTHING,
+                _time(row["last_recalled_at"]),
+            )
         )
-        for row in rows
-    ]
-    return sorted(matches, key=lambda match: -match.strength), references_of(rows)
+    return sorted(matches, key=_weakness), references_of(rows)
 
 
-def _held_of(text: str, framed: Sequence[tuple[str, str]]) -> frozenset[str]:
-    return frozenset([term for term, token in framed if token in text])
+def _weakness(match: Match) -> float:
+    return -match.strength
 
 
 def _strength(rank: SqlValue) -> float:

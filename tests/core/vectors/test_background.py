@@ -39,12 +39,12 @@ def test_background_is_the_mean_of_pairs_and_of_all_others() -> None:
 
 @pytest.mark.parametrize("cosine", [-0.2, 0.0, 0.03, 0.3, 0.477])
 def test_model_whose_cosines_are_all_higher_gives_the_same(cosine: float) -> None:
-    assert on_scale(0.6 + 0.4 * cosine, RAISED) == pytest.approx(cosine, abs=1e-9)
+    assert on_scale([0.6 + 0.4 * cosine], RAISED)[0] == pytest.approx(cosine, abs=1e-9)
 
 
 def test_same_texts_stay_the_same() -> None:
-    assert on_scale(1.0, RAISED) == pytest.approx(1)
-    assert on_scale(RAISED.related, RAISED) == pytest.approx(REFERENCE.related)
+    assert on_scale([1.0], RAISED)[0] == pytest.approx(1)
+    assert on_scale([RAISED.related], RAISED)[0] == pytest.approx(REFERENCE.related)
 
 
 @pytest.mark.parametrize(
@@ -57,12 +57,12 @@ def test_same_texts_stay_the_same() -> None:
     ],
 )
 def test_cosine_is_left_as_it_is(background: Background) -> None:
-    assert on_scale(0.4, background) == pytest.approx(0.4)
+    assert on_scale([0.4], background)[0] == pytest.approx(0.4)
 
 
 @given(st.floats(-1, 0.8), st.floats(0, 1), st.floats(-1, 1), st.floats(-1, 1))
 def test_order_is_kept(unrelated: float, apart: float, one: float, other: float) -> None:
     background = Background(unrelated, unrelated + apart * (1 - unrelated))
     low, high = sorted([one, other])
-    assert on_scale(low, background) <= on_scale(high, background) + 1e-9
-    assert on_scale(high, background) <= 1 + 1e-9
+    assert on_scale([low], background)[0] <= on_scale([high], background)[0] + 1e-9
+    assert on_scale([high], background)[0] <= 1 + 1e-9

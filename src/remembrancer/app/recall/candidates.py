@@ -84,7 +84,7 @@ class Side(NamedTuple):
         key, source = texts["fact_key"], texts["source"]
         fact_key = None if key is None else str(key)
         return Candidate(
-            str(texts["id"]),
+            match.id,
             None,
             self.meaning,
             str(source) if source and texts["type"] == TURN_TYPE else None,
@@ -169,7 +169,7 @@ async def _find(app: App, wanted: Wanted, search: MeaningSearch) -> Found:
     is_weak = wanted.has_cold and reader.is_weak(found)
     cooling = search.near(replace(scope, kind=COLD)) if is_weak else None
     meaning = await nearing
-    sides = [side._replace(meaning=meaning.near.get(side.id)) for side in found]
+    sides = [Side(match, meaning.near.get(match.id)) for match in found]
     cold = None if cooling is None else await cooling
     others, known = await reader.others(sides, meaning, cold)
     return Found(
@@ -202,13 +202,12 @@ class _Reader:
         # What no row holds is not looked for in each.
         self._forms = list(documents)
 
-    async def by_words(self) -> tuple[list[Side], References]:
+    async def by_words(self) -> tuple[list[Match], References]:
         """Return what words find. *Promise:* one round trip, none without a word that is known."""
         if not self._chosen:
             return [], References()
         [outcome] = await self._app.sql.read([self._matches(WORDS_POOL, self._wanted.tier)])
-        matches, references = store.matches_of(outcome.rows, self._forms)
-        return [Side(match) for match in matches], references
+        return store.matches_of(outcome.rows, self._forms)
 
     async def others(
         self, sides: Sequence[Side], meaning: Meaning, cold: Meaning | None
@@ -256,9 +255,10 @@ class _Reader:
             statements.append(self._matches(COLD_POOL, "cold"))
         return statements
 
-    def is_weak(self, sides: Sequence[Side]) -> bool:
+    def is_weak(self, matches: Sequence[Match]) -> bool:
         """Tell whether words found little, so that the cold tier is looked at."""
-        return all(shares(self.asked.words, side.match.held).held < WEAK_SHARE for side in sides)
+        kinds = {match.held for match in matches}  # most hold the same few words
+        return all(shares(self.asked.words, held).held < WEAK_SHARE for held in kinds)
 
     def _matches(self, limit: int, tier: Tier) -> Statement:
         return store.matches_statement(

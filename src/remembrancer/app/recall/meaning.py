@@ -132,6 +132,6 @@ async def _query(
         matches = await within(index.query(scope, embedded.values, top=QUERY_TOP_MAX), wait_ms)
     except RemembrancerError:
         return Meaning(degraded="vectors_failed")
-    return Meaning(
-        {item_of_vector(match.id): on_scale(match.score, embedded.background) for match in matches}
-    )
+    scaled = on_scale([score for _, score in matches], embedded.background)
+    ids = [item_of_vector(id_) for id_, _ in matches]
+    return Meaning(dict(zip(ids, scaled, strict=True)))

@@ -6,14 +6,15 @@ what it leaves behind (`notes.py`) is written after the answer.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Final, Literal, TypedDict, Unpack
 from zoneinfo import ZoneInfo
 
 from remembrancer.app.items.resolve import zone_of
-from remembrancer.app.recall.candidates import Found, Side, Wanted, find_candidates
+from remembrancer.app.recall.candidates import Side, Wanted, find_candidates
 from remembrancer.app.recall.meaning import PATIENT_MS
 from remembrancer.app.recall.notes import Noted, note
 from remembrancer.app.recall.ranking import Reranked, condense, rerank
@@ -120,7 +121,8 @@ class Recalled:
 
     *Shape:* `hits` in order; `patch` the text to put in, '' for nothing; `injected` the ids in it;
     `degraded` what had no part; `reordered` ids that a recent recall put off; `explained` every
-    candidate. *Units:* `tokens` of the patch, estimated.
+    candidate, made by `explain` when it is asked for: a chat waits for the patch alone. *Units:*
+    `tokens` of the patch, estimated.
     """
 
     id: str
@@ -131,8 +133,13 @@ class Recalled:
     injected: Sequence[str] = ()
     degraded: Sequence[str] = ()
     reordered: Sequence[str] = ()
-    explained: Sequence[Explained] = ()
+    explain: Callable[[], list[Explained]] = list
     references: References = field(default_factory=References)
+
+    @property
+    def explained(self) -> list[Explained]:
+        """Every candidate with its scores and its gate."""
+        return self.explain()
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +271,8 @@ async def _recall(
         [one.contender.text for one in best],
         wait_ms=asking.left_ms(app),
     )
-    hits = _hits(found, best, texts)
+    sides = {side.id: side for side in found.sides}
+    hits = _hits(sides, best, texts)
     sure = {one.id for one in best if one.is_sure}
     patch = _patch(asking, around, [hit for hit in hits if hit.record.id in sure])
     final = [
@@ -284,15 +292,14 @@ async def _recall(
         reordered=[
             one.id for one in kept if was_recalled(one.contender.recalled_at, asking.now_ms)
         ],
-        explained=_explained(found, final, ranked.scores, sure - {*patch.ids}),
+        explain=partial(_explained, sides, final, ranked.scores, sure - {*patch.ids}),
         references=found.references,
     )
 
 
-def _hits(found: Found, best: Sequence[Selected], texts: Sequence[str]) -> list[Hit]:
-    matches = {side.id: side.match for side in found.sides}
+def _hits(sides: Mapping[str, Side], best: Sequence[Selected], texts: Sequence[str]) -> list[Hit]:
     return [
-        Hit(matches[one.id].record, shown(one.score), text, one.layer)
+        Hit(sides[one.id].match.record, shown(one.score), text, one.layer)
         for one, text in zip(best, texts, strict=True)
     ]
 
@@ -379,9 +386,11 @@ def _day(record: ItemRecord, zone: ZoneInfo) -> str:
 
 
 def _explained(
-    found: Found, final: Sequence[Selected], reranked: Mapping[str, float], unfit: Collection[str]
+    sides: Mapping[str, Side],
+    final: Sequence[Selected],
+    reranked: Mapping[str, float],
+    unfit: Collection[str],
 ) -> list[Explained]:
-    sides = {side.id: side for side in found.sides}
     return [
         Explained(
             id_ := one.id,

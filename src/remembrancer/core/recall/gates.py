@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from remembrancer.core.recall.asks import Asks
-from remembrancer.core.recall.fusion import Fused
+from remembrancer.core.recall.fusion import Evidence, Fused
 
 Gate = Literal["visible", "score_floor", "far_below_best", "not_needed", "over_limit"]
 """Why a candidate was dropped: it stands in the request already; it is not sure enough; another is
@@ -70,16 +70,24 @@ def judge(
     scores stand for it. `visible` ids that the reader has before them anyway: they do not count
     against the limit, and where they are by far the best, the others add nothing.
     """
-    stands = [_strength(one, asks, answers) for one in ranked]
-    best: dict[bool, float] = {}
-    for one, strength in zip(ranked, stands, strict=True):
+    stands: list[tuple[Fused, bool, float]] = []
+    best = {False: 0.0, True: 0.0}
+    for one in ranked:
         is_turn = one.candidate.thread is not None
-        best[is_turn] = max(best.get(is_turn, 0.0), strength)
+        strength = _strength(one, asks, answers, is_turn=is_turn)
+        best[is_turn] = max(best[is_turn], strength)
+        stands.append((one, is_turn, strength))
+    floors = {is_turn: _floor(asks, is_turn=is_turn) for is_turn in best}
     judged: list[Judged] = []
     kept = 0
-    for one, strength in zip(ranked, stands, strict=True):
-        share = strength / (best[one.candidate.thread is not None] or 1.0)
-        gate = _gate(one, asks, strength, share, is_visible=one.candidate.id in visible)
+    for one, is_turn, strength in stands:
+        gate: Gate | None = None
+        if visible and one.candidate.id in visible:
+            gate = "visible"
+        elif strength < floors[is_turn]:
+            gate = "score_floor"
+        elif asks is not None:
+            gate = _gate(one.evidence, asks, strength / (best[is_turn] or 1.0))
         if gate is None and kept >= limit:
             gate = "over_limit"
         kept += gate is None
@@ -87,29 +95,25 @@ def judge(
     return judged
 
 
-def _strength(one: Fused, asks: Asks | None, answers: Mapping[str, float] | None) -> float:
+def _strength(
+    one: Fused, asks: Asks | None, answers: Mapping[str, float] | None, *, is_turn: bool
+) -> float:
     """Return what decides on a candidate: how likely it answers, or else what it shares."""
-    is_topic = asks != "value" and one.candidate.thread is None
+    is_topic = asks != "value" and not is_turn
     if asks is None or answers is None or is_topic:
         return one.score
     return answers.get(one.candidate.id, 0.0)
 
 
-def _gate(
-    one: Fused, asks: Asks | None, strength: float, share: float, *, is_visible: bool
-) -> Gate | None:
-    if is_visible:
-        return "visible"
-    if strength < _floor(one, asks):
-        return "score_floor"
-    if asks == "work" and not one.evidence.bearers and one.evidence.words < WORK_WORDS_MIN:
+def _gate(found: Evidence, asks: Asks, share: float) -> Gate | None:
+    if asks == "work" and not found.bearers and found.words < WORK_WORDS_MIN:
         return "not_needed"
-    return "far_below_best" if asks is not None and share < SURE_SHARE_MIN else None
+    return "far_below_best" if share < SURE_SHARE_MIN else None
 
 
-def _floor(one: Fused, asks: Asks | None) -> float:
+def _floor(asks: Asks | None, *, is_turn: bool) -> float:
     if asks is None:
         return SCORE_MIN
-    if one.candidate.thread is not None:
+    if is_turn:
         return TURN_SURE_MIN
     return SURE_MIN if asks == "value" else TOPIC_MIN

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from remembrancer.core.text.fold import clean
@@ -103,7 +104,7 @@ def render_patch(
     """
     is_zh = is_chinese(message)
     head = [PATCH_OPEN, _PREFACE_ZH if is_zh else _PREFACE_EN]
-    room = tokens_max - estimate_tokens("\n".join([*head, PATCH_CLOSE]))
+    room = tokens_max - _frame_tokens("\n".join([*head, PATCH_CLOSE]))
     explained = _term_lines(terms, _TERM_ZH if is_zh else _TERM_EN, int(room * TERM_SHARE))
     room -= _cost(explained)
     kept: list[str] = []
@@ -120,6 +121,12 @@ def render_patch(
         return Patch()
     text = "\n".join([*head, *explained, *kept, PATCH_CLOSE])
     return Patch(text, tuple(ids), estimate_tokens(text))
+
+
+@lru_cache(maxsize=2)
+def _frame_tokens(frame: str) -> int:
+    """Return what one of the two frames costs."""
+    return estimate_tokens(frame)
 
 
 def without_patches(text: str) -> str:

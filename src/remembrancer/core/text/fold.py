@@ -105,6 +105,8 @@ def _fold_key_once(text: str) -> str:
 
 def _drop_quotes(text: str) -> str:
     text = _PAIRED_QUOTES.sub("\u201c", text)
+    if "'" not in text and '"' not in text and "\u201c" not in text:
+        return text
     kept: list[str] = []
     for index, char in enumerate(text):
         if char not in "'\"\u201c":

@@ -69,16 +69,20 @@ def background_of(vectors: Sequence[Sequence[float]]) -> Background:
     return Background(unrelated / (count * (count - 1)), related / count)
 
 
-def on_scale(cosine: float, background: Background) -> float:
-    """Return a model's cosine as the reference would give it.
+def on_scale(cosines: Sequence[float], background: Background) -> list[float]:
+    """Return a model's cosines as the reference would give them.
 
     *Promise:* unrelated, related and 1 of the model become those of the reference, and what lies
-    between goes in a straight line; it grows with the cosine.
+    between goes in a straight line; they grow with the cosines.
     """
     unrelated, related = background.unrelated, background.related
     if related - unrelated < TELLS_MIN or related >= 1:
-        return cosine
-    if cosine < related:
-        slope = (REFERENCE.related - REFERENCE.unrelated) / (related - unrelated)
-        return REFERENCE.unrelated + slope * (cosine - unrelated)
-    return REFERENCE.related + (1 - REFERENCE.related) * (cosine - related) / (1 - related)
+        return list(cosines)
+    low, high = REFERENCE.unrelated, REFERENCE.related
+    slope = (high - low) / (related - unrelated)
+    return [
+        low + slope * (cosine - unrelated)
+        if cosine < related
+        else high + (1 - high) * (cosine - related) / (1 - related)
+        for cosine in cosines
+    ]
