@@ -69,3 +69,14 @@ async def test_refusal_gets_the_status_of_its_code() -> None:
         response = await one.say("hello")
     assert response.status_code == 429
     assert response.json()["error"]["message"] == "daily limit"
+
+
+async def test_what_its_models_take_no_notice_of_is_named() -> None:
+    wished = {"n": 2, "logprobs": True, "web_search_options": {}}
+    nothing = {"n": 1, "user": "u", "store": False, "max_completion_tokens": 5, "stop": None}
+    async with chats(lambda _: json_answer({"response": "好"}), LLAMA) as one:
+        told = await one.say("hello", **wished, temperature=0.5, metadata={"a": "b"})
+        silent = await one.say("hello", **nothing)
+    left_out = told.headers["x-remembrancer-degraded"].split(",")
+    assert left_out == [f"left_out:{name}" for name in wished]
+    assert "x-remembrancer-degraded" not in silent.headers

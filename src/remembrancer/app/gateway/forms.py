@@ -24,6 +24,7 @@ from remembrancer.core.chat.usage import Usage
 from remembrancer.core.chat.workers_ai import (
     WorkersAIToOpenAI,
     from_workers_ai,
+    not_taken,
     to_workers_ai,
     workers_ai_error_to_openai,
 )
@@ -73,7 +74,7 @@ def write_request(
         notes = tuple(note.field for note in translated.notes)
         return Written(translated.body, notes)
     if target.form == "workers_ai":
-        return Written(to_workers_ai(body))
+        return Written(to_workers_ai(body), not_taken(body))
     return Written({**body, "model": target.model})
 
 

@@ -17,7 +17,7 @@ from remembrancer.core.chat.anthropic_turns import Turns
 from remembrancer.core.chat.cache_marks import CacheOptions, Ttl, place_marks, sort_tools
 from remembrancer.core.chat.claude_models import ClaudeModel, claude_model
 from remembrancer.core.chat.inject import with_memory_apart
-from remembrancer.core.chat.request import parse_chat_request
+from remembrancer.core.chat.request import parse_chat_request, wishes_beyond
 from remembrancer.core.chat.shapes import Body, object_of, objects_of, string_of, write_json
 
 DEFAULT_TOKENS_MAX: Final = 8_192
@@ -42,20 +42,6 @@ _READ: Final = frozenset(
     reasoning thinking output_config metadata service_tier""".split()
 )
 """Fields that are translated here or in `anthropic_thinking`."""
-
-_NEUTRAL: Final[dict[str, tuple[object, ...]]] = {
-    "n": (1,),
-    "frequency_penalty": (0,),
-    "presence_penalty": (0,),
-    "logprobs": (False,),
-    "store": (False,),
-    "modalities": (["text"],),
-    "logit_bias": ({},),
-}
-"""Values that ask for nothing: leaving them out needs no note."""
-
-_SILENT: Final = frozenset({"user", "safety_identifier", "prompt_cache_key", "seed"})
-"""Fields without a counterpart whose absence changes nothing that a user sees."""
 
 JSON_ONLY: Final = "Answer with one JSON object and nothing else."
 """The instruction in place of `json_object`, which the API does not know."""
@@ -260,7 +246,5 @@ def _put_rest(result: Body, body: Body, options: AnthropicOptions, notes: Notes)
     for name in _NATIVE:
         if body.get(name) is not None and name != "top_k":
             result[name] = body[name]
-    for name, value in body.items():
-        is_read = name in _READ or name in _NATIVE or name in _SILENT
-        if not is_read and value is not None and value not in _NEUTRAL.get(name, ()):
-            notes.add(name, "the Messages API has nothing like it")
+    for name in wishes_beyond(body, {*_READ, *_NATIVE}):
+        notes.add(name, "the Messages API has nothing like it")

@@ -6,7 +6,7 @@ import it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
@@ -26,6 +26,20 @@ SYSTEM_ROLES: Final = ("system", "developer")
 
 TOOL_ROLES: Final = ("tool", "function")
 """Roles that answer a call; `function` is the older one."""
+
+_NEUTRAL: Final[dict[str, tuple[object, ...]]] = {
+    "n": (1,),
+    "frequency_penalty": (0,),
+    "presence_penalty": (0,),
+    "logprobs": (False,),
+    "store": (False,),
+    "modalities": (["text"],),
+    "logit_bias": ({},),
+}
+"""Values that ask for nothing: leaving them out needs no note."""
+
+_SILENT: Final = frozenset({"user", "safety_identifier", "prompt_cache_key", "seed"})
+"""Fields whose absence changes nothing that a user sees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +97,18 @@ def parse_chat_request(body: object) -> ChatRequest:
         last_user=last_user_index(messages),
         is_tool_loop=is_tool_loop(messages),
     )
+
+
+def wishes_beyond(body: Body, fields: Container[str]) -> list[str]:
+    """Return the fields, beside those named, that ask for something: what a user may miss."""
+    return [
+        name
+        for name, value in body.items()
+        if name not in fields
+        and name not in _SILENT
+        and value is not None
+        and value not in _NEUTRAL.get(name, ())
+    ]
 
 
 def last_user_index(messages: Sequence[Body]) -> int | None:

@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from remembrancer.core.chat.chunks import ChunkWriter, FinishReason, error_body, error_event
-from remembrancer.core.chat.request import TEXT_PARTS, text_of
+from remembrancer.core.chat.request import TEXT_PARTS, text_of, wishes_beyond
 from remembrancer.core.chat.shapes import (
     Body,
     object_of,
@@ -29,6 +29,9 @@ _FIELDS: Final = frozenset(
     reasoning_effort chat_template_kwargs lora raw functions""".split()
 )
 """Fields that its models take; others may be refused. Source: the models' schemas."""
+
+_READ: Final = _FIELDS | {"model", "max_completion_tokens", "stream_options", "metadata"}
+"""Fields that are sent, or read here and elsewhere."""
 
 _STATUS: Final = {
     3003: 400,
@@ -79,6 +82,11 @@ def to_workers_ai(body: Body) -> Body:
         inputs["max_tokens"] = limit
     inputs["messages"] = [_message(message) for message in objects_of(body.get("messages"))]
     return inputs
+
+
+def not_taken(body: Body) -> tuple[str, ...]:
+    """Return the fields of a request that ask for something, and that its models do not know."""
+    return tuple(wishes_beyond(body, _READ))
 
 
 def _message(message: Body) -> Body:
