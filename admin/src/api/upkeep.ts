@@ -108,6 +108,8 @@ export interface Leaving {
   expire: { item_id: string; title: string; last_used_at: string; goes_at: string }[];
   purge: { item_id: string; title: string; state: string; ended_at: string; goes_at: string }[];
   messages_passed_to: string | null;
+  messages_dreamt_to: string | null;
+  messages_waiting: number;
 }
 
 export interface Skipped {

@@ -104,6 +104,9 @@ function Shown(props: { leaving: Leaving }) {
           )}
         </section>
       )}
+      {leaving.messages_waiting > 0 && (
+        <p class="faint">{t.unread(leaving.messages_waiting)}</p>
+      )}
     </>
   );
 }

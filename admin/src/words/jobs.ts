@@ -175,6 +175,8 @@ export const jobs = words({
     nothingLeaves: "Nothing leaves in this time",
     nothingLeavesHint: "Old messages, unused memories and what was deleted would stand here.",
     passedTo: "Messages are read up to",
+    unread: (count: number) =>
+      `${count} old ${count === 1 ? "message stays" : "messages stay"} until extraction and the nights have read them.`,
     reasons: {
       too_long: "too long for the model",
       filtered: "the model refuses to read it",
@@ -367,6 +369,7 @@ export const jobs = words({
     nothingLeaves: "这段时间没有要清除的内容",
     nothingLeavesHint: "旧消息、没人用到的记忆和已删除的内容会出现在这里。",
     passedTo: "消息已读到",
+    unread: (count: number) => `${count} 条到期的消息还没有被提炼和做梦读到，会先留着。`,
     reasons: {
       too_long: "对模型来说太长",
       filtered: "模型拒绝阅读",

@@ -320,7 +320,7 @@ class DistillSettings(BaseModel):
         14,
         ge=1,
         le=3_650,
-        description="Days that messages are kept, and until extraction has passed.",
+        description="Days that messages are kept, and until extraction and the nights have passed.",
     )
     skipped_keep_days: int = Field(
         30,

@@ -295,6 +295,8 @@ def preview(
         return
     counts = part(answer, "counts")
     print_line(f"Within {days} days: {_counts(counts) or 'nothing'}")
+    if answer["messages_waiting"]:
+        print_line(f"{answer['messages_waiting']} old messages stay until they are read")
     lines = [
         [local_time(each.get("goes_at"), None), how, words(each, "item_id"), words(each, "title")]
         for name, how in (("expire", "expires"), ("purge", "for ever"))

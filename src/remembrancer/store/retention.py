@@ -51,15 +51,49 @@ AGED_TABLES: Final = tuple(_AGED)
 """The tables whose rows are deleted by their age alone."""
 
 
-def aged_bounds(cutoffs: Cutoffs) -> dict[str, SqlValue]:
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """How far the jobs are that read messages.
+
+    *Shape:* `extracted` and `dreamt` their cursors, None before the first move; `is_dreaming`: the
+    nights have begun here, well or not.
+    """
+
+    extracted: Cursor | None = None
+    dreamt: Cursor | None = None
+    is_dreaming: bool = False
+
+
+def passed_statement(namespace: Namespace) -> Statement:
+    """Return the statement that reads how far the jobs are, for `passed_of`."""
+    return Statement(
+        "SELECT name, at_ms, id FROM job_cursors WHERE namespace = ?1"
+        " AND (name = 'extract' OR name = 'dream') UNION ALL"
+        " SELECT 'nights', 0, '' FROM job_states WHERE namespace = ?1 AND job = 'dream'",
+        (namespace,),
+    )
+
+
+def passed_of(rows: Sequence[Row]) -> Passed:
+    """Return how far the jobs are from the rows of `passed_statement`."""
+    places = {str(row["name"]): Cursor(int(str(row["at_ms"])), str(row["id"])) for row in rows}
+    dreamt = places.get("dream")
+    return Passed(places.get("extract"), dreamt, "nights" in places or dreamt is not None)
+
+
+def aged_bounds(cutoffs: Cutoffs, passed: Passed) -> dict[str, SqlValue]:
     """Return table → the value under which a row is old."""
+    days = min(cutoffs.usage, cutoffs.messages)
+    if passed.is_dreaming:
+        # A day that is half dreamt goes on where it was, whenever that is.
+        days = min(days, passed.dreamt.at_ms if passed.dreamt is not None else 0)
     return {
         "idempotency": cutoffs.idempotency,
         "recalls": first_id("rcl", cutoffs.recalls),
         "usage": cutoffs.usage,
         "turn_blocks": cutoffs.usage,
         "conversations": cutoffs.usage,
-        "job_cursors": min(cutoffs.usage, cutoffs.messages),
+        "job_cursors": days,
         "job_runs": cutoffs.usage,
         "skipped_messages": cutoffs.skipped,
     }
@@ -75,19 +109,21 @@ def delete_aged_statement(namespace: Namespace, table: str, bound: SqlValue) -> 
     )
 
 
-def message_bound(cutoffs: Cutoffs, passed: Cursor | None, *, is_extracting: bool) -> Cursor:
-    """Return the place before which messages go: old, and passed by extraction.
+def message_bound(cutoffs: Cutoffs, passed: Passed, *, is_extracting: bool) -> Cursor:
+    """Return the place before which messages go: old, and passed by extraction and the nights.
 
-    *Shape:* `passed` is the cursor of extraction. Where nothing is extracted only age counts; where
-    it is and has never run, nothing goes.
+    *Shape:* where nothing is extracted, or nights never began, that is not waited for; where it
+    has not passed a message yet, nothing goes.
     """
-    old = Cursor(cutoffs.messages)
-    if not is_extracting:
-        return old
-    if passed is None:
-        return Cursor(0)
-    # The sign before every letter of an id: what is exactly at the cursor was passed.
-    return min(old, Cursor(passed.at_ms, f"{passed.id} "))
+    bound = Cursor(cutoffs.messages)
+    if is_extracting:
+        # The sign before every letter of an id: what is exactly at the cursor was passed.
+        at = passed.extracted
+        bound = min(bound, Cursor(0) if at is None else Cursor(at.at_ms, f"{at.id} "))
+    if passed.is_dreaming:
+        # The end of the last day that is done, which belongs to the next.
+        bound = min(bound, Cursor(0) if passed.dreamt is None else Cursor(passed.dreamt.at_ms))
+    return bound
 
 
 _BEFORE: Final = (
@@ -238,18 +274,29 @@ def purge_statements(namespace: Namespace, ids: Sequence[str], *, at_ms: int) ->
     ]
 
 
+WAITING: Final = "messages_waiting"
+"""Column of the messages that are old and have not been read."""
+
+
 def counts_statement(
-    namespace: Namespace, cutoffs: Cutoffs, messages: Cursor, *, has_vectors: bool
+    namespace: Namespace,
+    cutoffs: Cutoffs,
+    passed: Passed,
+    *,
+    is_extracting: bool,
+    has_vectors: bool,
 ) -> Statement:
     """Return the one statement that counts all that has had its time, each up to COUNT_MAX.
 
-    *Shape:* `messages` the place before which they go; one row, a column for each sort.
+    *Shape:* one row, a column for each sort, and WAITING for the messages that are old and stay
+    until they are read.
     """
+    messages = message_bound(cutoffs, passed, is_extracting=is_extracting)
     marks = Marks(namespace)
     sources = {
         table: f"FROM {table} WHERE namespace = ?1 AND "
         + _AGED[table].condition.format(old=marks.add(bound))
-        for table, bound in aged_bounds(cutoffs).items()
+        for table, bound in aged_bounds(cutoffs, passed).items()
     }
     at, id_ = marks.add(messages.at_ms), marks.add(messages.id)
     sources["messages"] = _BEFORE.format(at=at, id=id_)
@@ -257,6 +304,10 @@ def counts_statement(
         old=marks.add(cutoffs.deleted), has_vectors=marks.add(int(has_vectors))
     )
     sources["expire"] = _UNUSED.format(old=marks.add(cutoffs.memories))
+    sources[WAITING] = (
+        f"FROM messages WHERE namespace = ?1 AND (created_at, id) >= ({at}, {id_})"
+        f" AND created_at < {marks.add(cutoffs.messages)}"
+    )
     columns = ", ".join(
         f"(SELECT count(*) FROM (SELECT 1 {source} LIMIT {COUNT_MAX})) AS {name}"
         for name, source in sources.items()
@@ -264,6 +315,7 @@ def counts_statement(
     return Statement(f"SELECT {columns}", marks.values)
 
 
-def counts_of(rows: Sequence[Row]) -> dict[str, int]:
-    """Return sort → number from the row of `counts_statement`."""
-    return {name: int(str(value)) for name, value in rows[0].items()}
+def counts_of(rows: Sequence[Row]) -> tuple[dict[str, int], int]:
+    """Return sort → number from the row of `counts_statement`, and how many messages wait."""
+    counts = {name: int(str(value)) for name, value in rows[0].items()}
+    return counts, counts.pop(WAITING)

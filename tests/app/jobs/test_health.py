@@ -28,9 +28,9 @@ async def details(bench: Bench) -> dict[str, JSON]:
     return found
 
 
-async def passed(bench: Bench, id_: str, at_ms: int) -> None:
-    sql = "INSERT OR REPLACE INTO job_cursors VALUES (?, 'extract', ?, ?, 1)"
-    await bench.sql.write([Statement(sql, (NAMESPACE, at_ms, id_))])
+async def passed(bench: Bench, id_: str, at_ms: int, job: str = "extract") -> None:
+    sql = "INSERT OR REPLACE INTO job_cursors VALUES (?, ?, ?, ?, 1)"
+    await bench.sql.write([Statement(sql, (NAMESPACE, job, at_ms, id_))])
 
 
 async def test_message_that_waits_too_long_for_extraction_is_a_reason() -> None:
@@ -70,6 +70,7 @@ async def test_message_since_the_last_good_night_is_a_reason_after_two_more() ->
         "status"
     ] == "done"
     bench.runtime.advance(1)
+    await passed(bench, "", bench.runtime.now_ms(), "dream")
     await add_messages(bench, 1)
     last = (await message_ids(bench))[-1]
     await passed(bench, last, bench.runtime.now_ms())
@@ -77,6 +78,8 @@ async def test_message_since_the_last_good_night_is_a_reason_after_two_more() ->
     assert await reasons(bench) == []
     bench.runtime.advance(1)
     assert await reasons(bench) == ["the nights are behind: a message waits for 50 hours"]
+    await passed(bench, "", bench.runtime.now_ms(), "dream")
+    assert await reasons(bench) == []
 
 
 async def test_job_that_fails_for_long_is_a_reason_and_a_dead_one_at_once() -> None:

@@ -464,7 +464,11 @@ async def test_cursors_of_days_go_and_those_of_jobs_stay() -> None:
     bench = Bench()
     sql = "INSERT INTO job_cursors VALUES (?, ?, ?, '', 1)"
     now_ms = bench.runtime.now_ms()
-    cursors = (("dream", now_ms), ("dream/2026-03-01", now_ms), ("dream/2026-03-02", now_ms + 1))
+    cursors = (
+        ("dream", now_ms + 2),
+        ("dream/2026-03-01", now_ms),
+        ("dream/2026-03-02", now_ms + 1),
+    )
     await bench.sql.write([Statement(sql, (NAMESPACE, name, at)) for name, at in cursors])
     bench.runtime.advance(30 * DAY_MS + 1)
     assert await clean(bench) == {"job_cursors": 1, "is": "done"}

@@ -19,10 +19,10 @@ UNEXTRACTED_MS_MAX: Final = 9 * HOUR_MS
 """Milliseconds that a message may wait for extraction: two scheduled runs and an hour. Ours."""
 
 UNDREAMT_MS_MAX: Final = 50 * HOUR_MS
-"""Milliseconds that a message may wait for the night, once there was one: two nights. Ours."""
+"""Milliseconds that a message may wait for its night: two nights. Our choice."""
 
 UNKEPT_MS_MAX: Final = 2 * DAY_MS
-"""Milliseconds that a message may stay beyond its period, once extraction has passed it. Ours."""
+"""Milliseconds that a message may stay beyond its period, once it was read. Our choice."""
 
 FAILING_MS_MAX: Final = 70 * MINUTE_MS
 """Milliseconds for which a job may fail: its first six tries. Our choice."""
@@ -80,6 +80,7 @@ def job_health(app: App, outcomes: Sequence[Outcome], now_ms: int) -> JobHealth:
         "dead": dead,
         "skipped_messages": skipped,
         "oldest_unextracted_s": (ages["unextracted"] or 0) // 1_000,
+        "oldest_undreamt_s": (ages["undreamt"] or 0) // 1_000,
     }
     return health
 

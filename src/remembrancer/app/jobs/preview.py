@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from remembrancer.app.commit import Answer
-from remembrancer.app.jobs.retention import EXTRACTED, periods_of
+from remembrancer.app.jobs.retention import periods_of
 from remembrancer.app.state import App
 from remembrancer.core.dates import format_iso
 from remembrancer.core.errors import InvalidInput
@@ -13,7 +13,6 @@ from remembrancer.core.jobs.cursor import Cursor
 from remembrancer.core.jobs.retention import cutoffs
 from remembrancer.core.values import DAY_MS, JSON, Caller
 from remembrancer.ports.sql import Row
-from remembrancer.store import job_cursors as cursor_store
 from remembrancer.store import retention as store
 
 DAYS_MAX: Final = 366
@@ -27,29 +26,38 @@ async def preview_retention(app: App, caller: Caller, *, days: int = 7, limit: i
     """Return what goes within so many days if nothing is used, edited or restored meanwhile.
 
     *Shape:* `{"days", "counts", "expire": [{"item_id", "title", "last_used_at", "goes_at"}],
-    "purge": [{"item_id", "title", "state", "ended_at", "goes_at"}], "messages_passed_to"}`; counts
-    up to a thousand; `messages_passed_to` is how far extraction is, null when messages do not wait
-    for it or it has never run. *Raises:* InvalidInput.
+    "purge": [{"item_id", "title", "state", "ended_at", "goes_at"}], "messages_passed_to",
+    "messages_dreamt_to", "messages_waiting"}`; counts up to a thousand; `messages_passed_to` and
+    `messages_dreamt_to` are how far extraction and the nights are, null when messages do not wait
+    for them or they have never got through; `messages_waiting` are past their period today and
+    stay until they are read. *Raises:* InvalidInput.
     """
     for name, value, highest in (("days", days, DAYS_MAX), ("limit", limit, ITEMS_MAX)):
         if not (name == "limit") <= value <= highest:
             raise InvalidInput(f"{name} is {value!r}", hint=f"up to {highest}", field=name)
-    periods = periods_of(app.settings)
-    then = cutoffs(periods, app.runtime.now_ms() + days * DAY_MS)
+    periods, now_ms = periods_of(app.settings), app.runtime.now_ms()
+    today, then = cutoffs(periods, now_ms), cutoffs(periods, now_ms + days * DAY_MS)
     has_vectors = False  # what still has a vector is on its way as well
     namespace = caller.namespace
-    [cursors] = await app.sql.read([cursor_store.cursors_statement(namespace, EXTRACTED)])
-    passed = cursor_store.cursors_of(cursors.rows).get(EXTRACTED)
+    [places] = await app.sql.read([store.passed_statement(namespace)])
+    passed = store.passed_of(places.rows)
     is_extracting = app.settings.enable_auto_memory
-    bound = store.message_bound(then, passed, is_extracting=is_extracting)
-    counted, unused, ended = await app.sql.read(
+    present, coming = (
+        store.counts_statement(
+            namespace, each, passed, is_extracting=is_extracting, has_vectors=has_vectors
+        )
+        for each in (today, then)
+    )
+    counted, held, unused, ended = await app.sql.read(
         [
-            store.counts_statement(namespace, then, bound, has_vectors=has_vectors),
+            coming,
+            present,
             store.unused_statement(namespace, then.memories, limit),
             store.ended_statement(namespace, then.deleted, limit, has_vectors=has_vectors),
         ]
     )
-    counts: dict[str, JSON] = dict(store.counts_of(counted.rows))
+    counts: dict[str, JSON] = {**store.counts_of(counted.rows)[0]}
+    _, waiting = store.counts_of(held.rows)
     return {
         "days": days,
         "counts": counts,
@@ -58,7 +66,9 @@ async def preview_retention(app: App, caller: Caller, *, days: int = 7, limit: i
             {**_view(row, "ended_at", periods.deleted), "state": str(row["state"])}
             for row in ended.rows
         ],
-        "messages_passed_to": _passed(passed) if is_extracting else None,
+        "messages_passed_to": _at(passed.extracted) if is_extracting else None,
+        "messages_dreamt_to": _at(passed.dreamt) if passed.is_dreaming else None,
+        "messages_waiting": waiting,
     }
 
 
@@ -72,5 +82,5 @@ def _view(row: Row, name: str, days: int) -> dict[str, JSON]:
     }
 
 
-def _passed(cursor: Cursor | None) -> str | None:
+def _at(cursor: Cursor | None) -> str | None:
     return None if cursor is None else format_iso(cursor.at_ms)

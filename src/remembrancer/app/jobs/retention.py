@@ -1,8 +1,8 @@
 """The job of retention: rows that are old go, unused memories expire, what has ended is purged.
 
 Every slice is one batch; what it removed is how far the job is, so there is no other cursor.
-Messages go when they are old and extraction has passed them. An expiry is an event of the run, and
-`jobs undo` takes it back; a purge is for good and has a cause of its own.
+Messages go when they are old, and extraction and the nights have passed them. An expiry is an event
+of the run, and `jobs undo` takes it back; a purge is for good and has a cause of its own.
 """
 
 from __future__ import annotations
@@ -18,20 +18,18 @@ from remembrancer.core.dates.zones import load_zone
 from remembrancer.core.ids import RELATIONS
 from remembrancer.core.items import decide as rules
 from remembrancer.core.items.commands import Moment
-from remembrancer.core.jobs.cursor import Cursor
 from remembrancer.core.jobs.retention import Cutoffs, Periods, cutoffs, expiry_bound
 from remembrancer.core.ledger.changes import Changes, Fields
 from remembrancer.core.ledger.events import PURGED, Draft, Head
 from remembrancer.core.relations.decide import relation_key
+from remembrancer.core.values import JSON
 from remembrancer.ports.sql import Outcome
 from remembrancer.store import items as item_store
 from remembrancer.store import ledger
 from remembrancer.store import retention as store
 from remembrancer.store.forgetting import edge_key_parts
 from remembrancer.store.ledger import StreamEdit
-
-EXTRACTED: Final = "extract"
-"""The cursor of extraction: which messages it has passed."""
+from remembrancer.store.retention import Passed
 
 BATCH_ITEMS: Final = 50
 """Items that one batch lets expire or purges: their rows stay far under D1's limits. Our choice."""
@@ -65,6 +63,7 @@ async def run(ctx: JobContext) -> JobReport:
     """Remove what has had its time, as far as the budget goes."""
     work = _Retention(ctx)
     counts = await work.counts()
+    answer: dict[str, JSON] = {store.WAITING: work.waiting} if work.waiting else {}
     ctx.progress(max(0, ctx.total - sum(counts.values())), ctx.total)
     steps = (
         (any(counts[table] for table in store.AGED_TABLES), work.delete_aged),
@@ -77,8 +76,8 @@ async def run(ctx: JobContext) -> JobReport:
             # One run ends a small share of the memories; where a run is one piece, so is that
             # share, and what is left is the next night's.
             is_share = ctx.counts["expired"] > 0 and ctx.asked.pieces_max is not None
-            return JobReport(is_done=is_share)
-    return JobReport()
+            return JobReport(is_done=is_share, answer=answer)
+    return JobReport(answer=answer)
 
 
 CODE: Final = JobCode(pending, run)
@@ -93,34 +92,35 @@ class _Retention:
         self._app = ctx.app
         self._namespace = ctx.namespace
         self._cutoffs: Cutoffs = cutoffs(periods_of(ctx.app.settings), ctx.now_ms)
+        self._passed = Passed()
+        self.waiting = 0
+        """Messages that are old and stay until they are read, once they were counted."""
 
     @property
     def _has_vectors(self) -> bool:
         return self._app.vectors is not None
 
-    async def message_bound(self) -> Cursor:
-        """Return the place before which messages go."""
-        return store.message_bound(
-            self._cutoffs,
-            await self._ctx.cursor(EXTRACTED),
-            is_extracting=self._app.settings.enable_auto_memory,
-        )
-
     async def counts(self) -> dict[str, int]:
         """Return the counts of all that has had its time. Two round trips, two statements."""
-        bound = await self.message_bound()
+        [places] = await self._app.sql.read([store.passed_statement(self._namespace)])
+        self._passed = store.passed_of(places.rows)
         [outcome] = await self._app.sql.read(
             [
                 store.counts_statement(
-                    self._namespace, self._cutoffs, bound, has_vectors=self._has_vectors
+                    self._namespace,
+                    self._cutoffs,
+                    self._passed,
+                    is_extracting=self._app.settings.enable_auto_memory,
+                    has_vectors=self._has_vectors,
                 )
             ]
         )
-        return store.counts_of(outcome.rows)
+        counts, self.waiting = store.counts_of(outcome.rows)
+        return counts
 
     async def delete_aged(self) -> bool:
         """Delete rows of every table whose rows get old; tell whether none is left."""
-        bounds = store.aged_bounds(self._cutoffs)
+        bounds = store.aged_bounds(self._cutoffs, self._passed)
         tables = [*store.AGED_TABLES]
         while tables and self._ctx.budget.affords(len(tables) + 4):
             await self._ctx.still_mine()
@@ -143,7 +143,9 @@ class _Retention:
 
     async def delete_messages(self) -> bool:
         """Delete messages that are old and passed; tell whether none is left."""
-        bound = await self.message_bound()
+        bound = store.message_bound(
+            self._cutoffs, self._passed, is_extracting=self._app.settings.enable_auto_memory
+        )
         while self._ctx.budget.affords(9):
             await self._ctx.still_mine()
             outcomes = await self._app.sql.write(

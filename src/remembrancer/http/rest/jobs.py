@@ -200,6 +200,8 @@ class PreviewAnswer(Shape):
     expire: list[Expiring]
     purge: list[Purging]
     messages_passed_to: str | None
+    messages_dreamt_to: str | None
+    messages_waiting: int
 
 
 async def _list(call: Call[None, None]) -> Answer:
