@@ -18,6 +18,7 @@ from remembrancer.app.jobs.schedule import namespaces
 from remembrancer.app.verify import verify
 from remembrancer.core.errors import Conflict
 from remembrancer.core.jobs.cursor import Cursor
+from remembrancer.ports.sql import Statement
 from remembrancer.store import job_cursors
 from remembrancer.store import jobs as store
 from remembrancer.store.jobs import Lease
@@ -35,7 +36,7 @@ async def test_frame_on_d1_does_the_work_once(d1_store: D1BridgeStore) -> None:
     taking = store.take_statements(
         other, started_by="cron", attempt=1, now_ms=now_ms, until_ms=now_ms + LEASE_MS
     )
-    assert [len((await d1_store.write(taking))[0].rows) for _ in range(2)] == [1, 1]
+    assert [len((await d1_store.write(taking))[1].rows) for _ in range(2)] == [1, 1]
 
     assert (await run(bench.app, copying_job(Copying()), NAMESPACE))["status"] == "busy"
     bench.runtime.advance(LEASE_MS)
@@ -49,6 +50,32 @@ async def test_frame_on_d1_does_the_work_once(d1_store: D1BridgeStore) -> None:
             await d1_store.write(refused)
     assert await namespaces(bench.app) == [NAMESPACE]
     assert (await check_health(bench.app)).details["jobs"]
+
+
+async def test_run_on_d1_reads_as_much_after_a_thousand_runs_as_after_one(
+    d1_store: D1BridgeStore,
+) -> None:
+    bench = Bench(sql=d1_store)
+    await prepare(bench, 0)
+    runs = (
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)"
+        " INSERT INTO job_runs"
+        " (namespace, id, job, started_by, status, started_at, attempt, counts)"
+        " SELECT ?, 'run_' || i, 'copy', 'cron', 'done', i, 1, '{}' FROM n"
+    )
+    await d1_store.write([Statement(runs, (NAMESPACE,))])
+    now_ms = bench.runtime.now_ms()
+    lease = Lease(NAMESPACE, "copy", "run_new")
+    for statements in (
+        store.take_statements(
+            lease, started_by="cron", attempt=1, now_ms=now_ms, until_ms=now_ms + LEASE_MS
+        ),
+        store.finish_statements(lease, counts={}, now_ms=now_ms),
+        store.calm_statements(NAMESPACE, "copy", now_ms),
+    ):
+        outcomes = await d1_store.write(statements)
+        assert sum(outcome.rows_read or 0 for outcome in outcomes) <= 12
+        assert outcomes[0].rows_read is not None
 
 
 async def test_retention_on_d1_takes_what_it_takes_elsewhere(d1_store: D1BridgeStore) -> None:

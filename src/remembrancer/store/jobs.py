@@ -80,6 +80,13 @@ HELD: Final = "(SELECT 1 FROM job_states WHERE namespace = ?1 AND job = ?2 AND o
 """Of a statement whose first values are a lease's: one row when and only when it is held."""
 
 
+_LAST_RUNNING: Final = (
+    "namespace = ?1 AND status = 'running' AND id = (SELECT last_run_id FROM job_states"
+    " WHERE namespace = ?1 AND job = ?2"
+)
+"""The run of a job that is not over: no other than its last one, so none is looked for."""
+
+
 def states_statement(namespace: Namespace, job: str | None = None) -> Statement:
     """Return the statement that reads the states of a namespace's jobs, or of one."""
     return Statement(
@@ -115,11 +122,18 @@ def take_statements(
     """Return the batch that takes a lease and begins its run, or goes on with it, unless another
     holds it.
 
-    *Shape:* the first outcome has a row when and only when the lease is ours. *Promise:* safe to
-    be delivered twice; the run that held an expired lease is marked lost.
+    *Shape:* the second outcome has a row when and only when the lease is ours. *Promise:* safe to
+    be delivered twice; the run that held an expired lease is marked lost; no more rows read than
+    those of one run, however many there were.
     """
     key = lease.key
+    is_free = "owner IS NULL OR owner = ?3 OR lease_until <= ?4"
     return [
+        Statement(
+            f"UPDATE job_runs SET status = 'lost', finished_at = ?4 WHERE {_LAST_RUNNING}"
+            f" AND last_run_id <> ?5 AND ({is_free}))",
+            (*key, now_ms, lease.run_id),
+        ),
         Statement(
             "INSERT INTO job_states (namespace, job, owner, lease_until, attempts, last_run_id,"
             " last_started_at) VALUES (?1, ?2, ?3, ?5, 0, ?6, ?4)"
@@ -129,11 +143,6 @@ def take_statements(
             " WHERE job_states.owner IS NULL OR job_states.owner = excluded.owner"
             " OR job_states.lease_until <= ?4 RETURNING owner",
             (*key, now_ms, until_ms, lease.run_id),
-        ),
-        Statement(
-            "UPDATE job_runs SET status = 'lost', finished_at = ?4 WHERE namespace = ?1"
-            f" AND job = ?2 AND status = 'running' AND id <> ?5 AND EXISTS {HELD}",
-            (*key, now_ms, lease.run_id),
         ),
         Statement(
             "INSERT INTO job_runs (namespace, id, job, started_by, status, started_at,"
@@ -243,9 +252,8 @@ def calm_statements(namespace: Namespace, job: str, now_ms: int) -> list[Stateme
     free = "(owner IS NULL OR lease_until <= ?3)"
     return [
         Statement(
-            "UPDATE job_runs SET status = 'lost', finished_at = ?3 WHERE namespace = ?1"
-            " AND job = ?2 AND status = 'running' AND EXISTS (SELECT 1 FROM job_states"
-            f" WHERE namespace = ?1 AND job = ?2 AND {free})",
+            f"UPDATE job_runs SET status = 'lost', finished_at = ?3 WHERE {_LAST_RUNNING}"
+            f" AND {free})",
             (namespace, job, now_ms),
         ),
         Statement(

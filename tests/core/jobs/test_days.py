@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from remembrancer.core.dates.zones import day_bounds, load_zone, local_date
 from remembrancer.core.errors import InvalidInput
-from remembrancer.core.jobs.days import check_day, day_before, day_of, day_window
+from remembrancer.core.jobs.days import check_day
 from remembrancer.core.values import HOUR_MS
 
 ZONES = ("Asia/Shanghai", "America/New_York", "Asia/Kolkata", "UTC", "Australia/Lord_Howe")
@@ -34,7 +35,7 @@ def ms(text: str) -> int:
     ],
 )
 def test_window_of_a_day_is_that_of_its_zone(day: str, zone: str, start: str, hours: int) -> None:
-    first, end = day_window(day, zone)
+    first, end = day_bounds(day, load_zone(zone))
     assert first == ms(start) and end - first == hours * HOUR_MS
 
 
@@ -51,35 +52,23 @@ def test_window_of_a_day_is_that_of_its_zone(day: str, zone: str, start: str, ho
     ],
 )
 def test_day_of_an_instant_changes_at_midnight_of_the_zone(at: str, zone: str, day: str) -> None:
-    assert day_of(ms(at), zone) == day
+    assert local_date(ms(at), load_zone(zone)) == day
 
 
 @given(
     at_ms=st.integers(ms("2020-01-01T00:00Z"), ms("2040-01-01T00:00Z")), zone=st.sampled_from(ZONES)
 )
 def test_every_instant_is_in_the_window_of_its_day_and_of_no_other(at_ms: int, zone: str) -> None:
-    day = day_of(at_ms, zone)
-    start, end = day_window(day, zone)
+    day = local_date(at_ms, load_zone(zone))
+    start, end = day_bounds(day, load_zone(zone))
     assert start <= at_ms < end
-    assert day_window(day_before(day), zone)[1] == start
+    before = date.fromisoformat(day) - timedelta(days=1)
+    assert day_bounds(before, load_zone(zone))[1] == start
     local = datetime.fromtimestamp(at_ms / 1_000, UTC).astimezone(ZoneInfo(zone))
     assert local.date().isoformat() == day
-
-
-@given(
-    day=st.dates(date(2000, 1, 10), date(2040, 1, 1)),
-    days=st.integers(0, 400),
-)
-def test_day_before_counts_dates(day: date, days: int) -> None:
-    assert day_before(day.isoformat(), days=days) == (day - timedelta(days=days)).isoformat()
 
 
 @pytest.mark.parametrize("day", ["2026-02-30", "2026-2-3", "", "昨天", "20260203", "2026-W01-1"])
 def test_text_that_is_no_date_is_refused(day: str) -> None:
     with pytest.raises(InvalidInput):
         check_day(day)
-
-
-def test_zone_that_is_none_is_refused() -> None:
-    with pytest.raises(InvalidInput):
-        day_window("2026-03-01", "Mars/Olympus")

@@ -109,7 +109,7 @@ async def run(
             until_ms=now_ms + LEASE_MS,
         )
     )
-    if not taken[0].rows:
+    if not taken[1].rows:
         return _not_run(job, "busy")
     return await _Run(app, job, ctx, state, trigger).run()
 
