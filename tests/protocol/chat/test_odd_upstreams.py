@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from tests.protocol.chat.test_anthropic_door import CLAUDE, PATH, event, events, question
 from tests.protocol.chat.test_injection import user
-from tests.protocol.chat.upstreams import chats, chunk_bytes, stream_of
+from tests.protocol.chat.upstreams import Json, chats, chunk_bytes, completion, stream_of
 from tests.protocol.rest.doors import error_of
 
-from remembrancer.testing.outbound import ScriptedAnswer, stream_answer
+from remembrancer.core.chat.sse import SseReader
+from remembrancer.testing.outbound import ScriptedAnswer, json_answer, stream_answer
 
 ASKED = {"stream": True, "messages": [user("你好")]}
 FAULT = 'data: {"error": {"message": "boom 坏了"}}\n\n'.encode()
@@ -16,12 +19,14 @@ FAULT = 'data: {"error": {"message": "boom 坏了"}}\n\n'.encode()
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 async def test_redirect_is_named_and_neither_followed_nor_passed_on(status: int) -> None:
-    headers = [("location", "https://me:secret@elsewhere.example/v1/chat/completions?key=secret")]
+    headers = [
+        ("location", "https://me:secret@elsewhere.example:8443/v1/chat/completions?key=secret")
+    ]
     async with chats(lambda _: ScriptedAnswer(status, headers, [b"moved"])) as one:
         response = await one.post(ASKED)
         assert len(one.outbound.sent) == 1
     error = error_of(response, status=502, code="upstream_failed")
-    assert "https://elsewhere.example" in error["message"]
+    assert "to https://elsewhere.example:8443, " in error["message"]
     assert "AI_GATEWAY_BASE_URL" in error["hint"]
     assert "secret" not in response.text
 
@@ -53,3 +58,53 @@ async def test_stream_is_known_however_its_type_is_spelt() -> None:
         response = await one.post(ASKED)
     assert response.content == b"".join(stream_of("好的"))
     assert response.headers["x-accel-buffering"] == "no"  # only of what goes on as it comes
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+@pytest.mark.parametrize(
+    ("answered", "status", "kind", "message"),
+    [
+        ({"error": {"message": "余额不足", "code": 402}}, 402, "billing_error", "余额不足"),
+        ({"error": {"message": "gone", "code": "429"}}, 429, "rate_limit_error", "gone"),
+        ({"error": {"message": "odd", "code": "x"}}, 502, "api_error", "odd"),
+        ({"error": "坏了"}, 502, "api_error", "坏了"),
+    ],
+)
+async def test_error_with_the_status_of_a_reply_is_an_error_in_anthropics_form(
+    answered: Json, status: int, kind: str, message: str, *, is_stream: bool
+) -> None:
+    async with chats(lambda _: json_answer(answered)) as one:
+        response = await one.post(question("hi", stream=is_stream), path=PATH)
+    assert response.status_code == status
+    assert response.json()["error"] == {"type": kind, "message": message}
+
+
+@pytest.mark.parametrize(
+    ("environ", "answered", "status"),
+    [
+        (CLAUDE, {"type": "error", "error": {"type": "overloaded_error", "message": "满"}}, 503),
+        ({"CHAT_MODEL": "workers-ai/@cf/a/b"}, {"errors": [{"code": 3036, "message": "满"}]}, 429),
+    ],
+)
+async def test_error_with_the_status_of_a_reply_is_an_error_in_openais_form(
+    environ: dict[str, str], answered: Json, status: int
+) -> None:
+    async with chats(lambda _: json_answer(answered), environ) as one:
+        response = await one.post({"messages": [user("hi")]})
+    assert response.status_code == status
+    assert response.json()["error"]["message"] == "满"
+
+
+async def test_whole_answer_becomes_the_events_that_anthropics_client_asked_for() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": "茶"}'}}
+    answered = completion("好的", tool_calls=[call])
+    async with chats(lambda _: json_answer(answered)) as one:
+        response = await one.post(question("hi", stream=True), path=PATH)
+    assert response.headers["content-type"] == "text/event-stream"
+    told = [json.loads(one.data) for one in SseReader().feed(response.content)]
+    kinds = [one["type"] for one in told]
+    assert (kinds[0], kinds[-1]) == ("message_start", "message_stop")
+    deltas = [one["delta"] for one in told if one["type"] == "content_block_delta"]
+    assert [one.get("text") or one.get("partial_json") for one in deltas] == ["好的", '{"a": "茶"}']
+    [last] = [one for one in told if one["type"] == "message_delta"]
+    assert last["usage"]["output_tokens"] == 7

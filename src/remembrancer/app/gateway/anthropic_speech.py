@@ -19,6 +19,7 @@ from remembrancer.app.gateway.forms import (
     Written,
     translate_whole,
     translator_for,
+    whole_as_stream,
     write_request,
 )
 from remembrancer.app.gateway.history import read_history
@@ -28,6 +29,7 @@ from remembrancer.app.gateway.speech import View, read_body, read_reply
 from remembrancer.app.gateway.turns import Turn
 from remembrancer.app.settings import Settings
 from remembrancer.core.chat.chores import is_chore
+from remembrancer.core.chat.chunks import status_of_whole
 from remembrancer.core.chat.collect import Reply
 from remembrancer.core.chat.inject import (
     inject_boot_anthropic,
@@ -124,17 +126,21 @@ class AnthropicSpeech:
         if target.form == "anthropic":
             return Whole(status, raw)
         told = translate_whole(target, name, status, raw, is_stream=self.view.is_stream)
-        if told.media_type == EVENT_STREAM:
-            last = ChunksToMessages(model_name=name.model, id=_message_id(name))
-            events = [one for event in SseReader().feed(told.body) for one in last.feed(event)]
-            return Whole(told.status, b"".join([*events, *last.close()]), EVENT_STREAM)
-        value = read_object(told.body.decode(errors="replace"))
-        if told.status >= 400:
-            return Whole(told.status, write_json(error_to_messages(told.status, value)).encode())
-        if value is None:
-            raise UpstreamFailed("the upstream's answer is not JSON", hint="try again")
-        message = to_message(value, model_name=name.model, id=_message_id(name))
-        return Whole(told.status, write_json(message).encode())
+        chunks = told.body
+        if told.media_type != EVENT_STREAM:
+            value = read_object(told.body.decode(errors="replace"))
+            status = status_of_whole(told.status, value or {})
+            if status >= 400:
+                return Whole(status, write_json(error_to_messages(status, value)).encode())
+            if value is None:
+                raise UpstreamFailed("the upstream's answer is not JSON", hint="try again")
+            if not self.view.is_stream:
+                message = to_message(value, model_name=name.model, id=_message_id(name))
+                return Whole(told.status, write_json(message).encode())
+            chunks = whole_as_stream(name, value)
+        last = ChunksToMessages(model_name=name.model, id=_message_id(name))
+        events = [one for event in SseReader().feed(chunks) for one in last.feed(event)]
+        return Whole(told.status, b"".join([*events, *last.close()]), EVENT_STREAM)
 
     def told(self, raw: bytes, *, is_stream: bool) -> Reply:
         """Return what a reply said."""

@@ -183,7 +183,9 @@ def translate_whole(
         return Whole(status, raw)
     text = raw.decode(errors="replace")
     value = read_object(text)
-    if status >= 400:
+    if status < 400 and value is not None and (value.get("error") or value.get("errors")):
+        status = 0  # the error says what it is
+    if not 0 < status < 400:
         translate = (
             anthropic_error_to_openai if target.form == "anthropic" else workers_ai_error_to_openai
         )
@@ -199,9 +201,14 @@ def translate_whole(
 
 def _whole_of_workers_ai(name: ReplyName, status: int, value: Body, *, is_stream: bool) -> Whole:
     if is_stream:
-        translator = WorkersAIToOpenAI(
-            model_name=name.model, id=name.id, created=name.created, wants_usage=name.wants_usage
-        )
-        return Whole(status, b"".join(translator.feed_json(value)), EVENT_STREAM)
+        return Whole(status, whole_as_stream(name, value), EVENT_STREAM)
     reply = from_workers_ai(value, model_name=name.model, id=name.id, created=name.created)
     return Whole(status, write_json(reply).encode())
+
+
+def whole_as_stream(name: ReplyName, value: Body) -> bytes:
+    """Return a whole reply, in OpenAI's form or one of Workers AI's, as the stream asked for."""
+    translator = WorkersAIToOpenAI(
+        model_name=name.model, id=name.id, created=name.created, wants_usage=name.wants_usage
+    )
+    return b"".join(translator.feed_json(value))

@@ -73,11 +73,13 @@ def _redirected(location: str) -> UpstreamFailed:
     """Return the error of a server that is elsewhere; of its address only what holds no secret."""
     try:
         parts = urlsplit(location)
-        place = f"{parts.scheme}://{parts.hostname}" if parts.scheme and parts.hostname else ""
+        port = f":{parts.port}" if parts.port else ""
     except ValueError:
-        place = ""
+        parts, port = urlsplit(""), ""
+    is_whole = parts.scheme and parts.hostname
+    place = f"{parts.scheme}://{parts.hostname}{port}" if is_whole else "another address"
     return UpstreamFailed(
-        f"the model's server sends on to {place or 'another address'}, which is not followed",
+        f"the model's server sends on to {place}, which is not followed",
         hint="set AI_GATEWAY_BASE_URL to the address that the server has now",
     )
 

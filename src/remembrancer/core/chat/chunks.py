@@ -70,6 +70,19 @@ def error_body(message: str, kind: str, code: str | None = None) -> Body:
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}
 
 
+def status_of_whole(status: int, body: Body) -> int:
+    """Return the status of an answer that may be an error although it came as a reply.
+
+    *Shape:* the one that came; for such an error the one that it names, 502 when it names none.
+    """
+    error = body.get("error")
+    if status >= 400 or not error or body.get("choices"):
+        return status
+    code = str(error.get("code") or error.get("status")) if isinstance(error, dict) else ""
+    is_status = len(code) == 3 and code.isascii() and code.isdigit() and "400" <= code <= "599"
+    return int(code) if is_status else 502
+
+
 def error_event(body: Body) -> bytes:
     """An error after the stream has begun: the one way to report it. No end mark follows."""
     return encode_event(write_json(body))

@@ -185,8 +185,9 @@ def to_message(reply: Body, *, model_name: str, id: str) -> Body:  # noqa: A002
 
 def error_to_messages(status: int, body: object) -> Body:
     """Return an error's body in the form of the Messages API; the message is the upstream's own."""
-    error = object_of(object_of(body).get("error"))
-    message = string_of(error.get("message")) or string_of(object_of(body).get("message"))
+    given = object_of(body).get("error")
+    message = string_of(given) or string_of(object_of(given).get("message"))
+    message = message or string_of(object_of(body).get("message"))
     return _error(
         _KINDS.get(status, "invalid_request_error" if 400 <= status < 500 else "api_error"),
         message or f"The upstream answered with status {status}.",
