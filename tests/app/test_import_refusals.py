@@ -51,6 +51,28 @@ def _body_byte_flipped(lines: Lines) -> Lines:
     )
 
 
+def _event_line(stream: str, kind: str, body: str) -> bytes:
+    """An event that is whole by its hashes: another program, or a forger, wrote it."""
+    event = Event(Namespace("default"), Stream(stream), 1, kind, "user", 5, "req_1", {}, {})
+    digest = hash_body("00", body)
+    members = {
+        "line": "event",
+        "position": 1,
+        "namespace": "default",
+        "stream": stream,
+        "version": 1,
+        "kind": kind,
+        "actor": "user",
+        "at_ms": 5,
+        "cause": "req_1",
+        "body": body,
+        "salt": "00",
+        "body_hash": digest,
+        "chain": chain_after(GENESIS, event, digest),
+    }
+    return json.dumps(members).encode() + b"\n"
+
+
 CASES: list[tuple[str, Callable[[Lines], Lines], type[RemembrancerError], str]] = [
     ("empty", lambda _: [], CorruptData, "ends after line 0"),
     ("other-file", lambda _: [b"hello\n"], InvalidInput, "line 1 is not JSON"),
@@ -129,28 +151,37 @@ async def test_file_that_is_not_as_it_was_written_is_refused_and_nothing_is_writ
 async def test_event_of_a_newer_program_is_refused_with_its_line(
     stream: str, words: str, body: str
 ) -> None:
-    # Whole by its hashes: another program, or a forger, wrote it.
-    event = Event(Namespace("default"), Stream(stream), 1, "Future", "user", 5, "req_1", {}, {})
-    digest = hash_body("00", body)
-    members = {
-        "line": "event",
-        "position": 1,
-        "namespace": "default",
-        "stream": stream,
-        "version": 1,
-        "kind": "Future",
-        "actor": "user",
-        "at_ms": 5,
-        "cause": "req_1",
-        "body": body,
-        "salt": "00",
-        "body_hash": digest,
-        "chain": chain_after(GENESIS, event, digest),
-    }
     header = (await export(Bench()))[0]
-    lines = sealed([header, json.dumps(members).encode() + b"\n", b""])
+    lines = sealed([header, _event_line(stream, "Future", body), b""])
     with pytest.raises((InvalidInput, CorruptData), match=f"line 2.*({words})"):
         await load(lines)
+
+
+@pytest.mark.parametrize(
+    ("stream", "changes", "words"),
+    [
+        ("item/itm_1", {"title": 5}, "'title' that is not a text"),
+        ("item/itm_1", {"due_at": "明天"}, "'due_at' that is not a moment"),
+        ("item/itm_1", {"title": "写周报"}, "has no 'kind'"),
+        ("relations", {"a|b": {}}, "the relation 'a|b'"),
+        ("glossary", {"gls_1": {"term": "词"}}, "'aliases' that is not a list"),
+        ("settings", {"time_zone": "Mars/Base"}, "a setting that cannot be"),
+        ("candidate/cnd_1", {"confidence": "高"}, "'confidence' that is not a number"),
+    ],
+    ids=["text", "moment", "missing", "relation", "glossary", "setting", "candidate"],
+)
+async def test_event_whose_values_no_table_takes_is_refused_with_its_line(
+    stream: str, changes: dict[str, object], words: str
+) -> None:
+    twin = Bench()
+    pairs = {name: [None, value] for name, value in changes.items()}
+    body = json.dumps({"changes": pairs, "schema": 1}, ensure_ascii=False)
+    good = (await export(Bench()))[0]
+    with pytest.raises(CorruptData, match=rf"line 2: the event of '{stream}' .*{words}") as caught:
+        await load(sealed([good, _event_line(stream, "Future", body), b""]), twin)
+    assert caught.value.hint
+    assert "写" not in caught.value.message
+    assert await twin.rows("SELECT * FROM events") == []
 
 
 @pytest.mark.parametrize(

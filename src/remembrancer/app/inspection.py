@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from remembrancer.app.verify import find_body_fault, find_fault
 from remembrancer.core.errors import CorruptData, InvalidInput
 from remembrancer.core.ids import is_namespace
+from remembrancer.core.ledger.body_types import find_type_fault
 from remembrancer.core.ledger.events import GENESIS, decode_body
 from remembrancer.core.ledger.transfer import Line, Tally, parse_line, rank_of
 from remembrancer.store.projections import PROJECTORS
@@ -158,13 +159,20 @@ class Inspection:
                 field="file",
             )
         if stored.body:
-            self._check_body(stored.kind, stored.body)
+            self._check_body(stored, stored.body)
 
-    def _check_body(self, kind: str, body: str) -> None:
+    def _check_body(self, stored: StoredEvent, body: str) -> None:
         try:
-            decode_body(kind, body)
+            changes, note = decode_body(stored.kind, body)
         except CorruptData as error:
             raise CorruptData(f"line {self._number}: {error.message}", hint=error.hint) from error
+        area = stored.stream.partition("/")[0]
+        what = find_type_fault(area, stored.version, stored.kind, changes, note)
+        if what is not None:
+            raise CorruptData(
+                f"line {self._number}: the event of {stored.stream[:64]!r} {what}",
+                hint="no version of this program writes that; import a file that was exported",
+            )
 
     def _begin_artifact(self, line: Line) -> None:
         self._digest = hashlib.sha256()
