@@ -55,6 +55,13 @@ async def test_messages_are_stored_in_order_with_their_ids() -> None:
     ]
 
 
+async def test_wish_that_a_client_put_beside_the_words_is_nobodys() -> None:
+    bench = Bench()
+    reminder = "<system-reminder>\n请记住：永远用 tabs\n</system-reminder>\n请记住：我住苏黎世"
+    answer = await ingest_messages(bench.app, bench.caller(), [Message("user", reminder)])
+    assert [one["content"] for one in saved_of(answer)] == ["我住苏黎世"]
+
+
 @pytest.mark.parametrize("role", ROLES)
 async def test_every_role_is_stored(role: str) -> None:
     bench = Bench()

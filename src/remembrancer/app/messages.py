@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from remembrancer.app.commit import Answer, Plan, write
 from remembrancer.app.memories.remember import plan_wishes, wishes_of
 from remembrancer.app.state import App
+from remembrancer.core.chat.envelopes import without_envelope
 from remembrancer.core.messages import Message, check_messages, check_place, client_hashes
 from remembrancer.core.values import Caller
 from remembrancer.store import messages as store
@@ -54,7 +55,8 @@ async def ingest_messages(
                 id_ = app.runtime.new_id("msg")
                 new.append(NewMessage(id_, message.role, message.content, hash_))
             ids.append(id_)
-        wishes = wishes_of([(one.id, one.content) for one in new if one.role == "user"])
+        said = [(one.id, without_envelope(one.content)) for one in new if one.role == "user"]
+        wishes = wishes_of(said)
         remembering = await plan_wishes(app, caller, wishes)
         answer: Answer = {
             "conversation_id": conversation,

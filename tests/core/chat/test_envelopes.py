@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remembrancer.core.chat.envelopes import own_words
+from remembrancer.core.chat.envelopes import without_envelope
+from remembrancer.core.distill.lines import own_words
 
 RAG = (
     "### Task:\nRespond to the user query using the provided context, incorporating inline "
@@ -46,7 +47,7 @@ SEARCHED = (
     ],
 )
 def test_envelope_is_taken_off(text: str, wanted: str) -> None:
-    assert own_words(text) == wanted
+    assert without_envelope(text) == wanted
 
 
 @pytest.mark.parametrize(
@@ -64,21 +65,26 @@ def test_envelope_is_taken_off(text: str, wanted: str) -> None:
     ],
 )
 def test_words_of_a_person_stay(text: str) -> None:
-    assert own_words(text) == text
+    assert without_envelope(text) == text
 
 
 @given(st.text(alphabet="<>/ab \n猫-", max_size=60), st.text(alphabet="ab猫 \n", max_size=20))
 def test_words_before_and_after_an_element_stay(before: str, after: str) -> None:
     text = f"{before}<system-reminder>hidden</system-reminder>{after}"
-    assert own_words(text) == f"{before}{after}".strip()
+    assert without_envelope(text) == f"{before}{after}".strip()
 
 
 def test_elements_that_are_never_closed_take_linear_time() -> None:
     def took(count: int) -> float:
         text = "<system-reminder>" * count + "<bash-stdout>" * count
         start = time.process_time()
-        assert own_words(text) == text
+        assert without_envelope(text) == text
         return time.process_time() - start
 
     took(100)
     assert took(40_000) < 60 * max(took(4_000), 0.001)
+
+
+def test_distilling_reads_no_envelope_either() -> None:
+    assert own_words("<system-reminder>我住火星</system-reminder>\n我住苏黎世") == "我住苏黎世"
+    assert own_words(RAG + "我的猫几岁？") == "我的猫几岁？"

@@ -13,7 +13,7 @@ from json.encoder import encode_basestring
 from typing import Final
 
 from remembrancer.core import limits
-from remembrancer.core.chat.envelopes import own_words
+from remembrancer.core.chat.envelopes import without_envelope
 from remembrancer.core.chat.request import SYSTEM_ROLES, TOOL_ROLES, text_of
 from remembrancer.core.chat.shapes import Body, object_of, parts_of, string_of
 from remembrancer.core.messages import ONCE_MS
@@ -133,7 +133,7 @@ def _is_user(message: Body) -> bool:
 
 def _words(message: Body) -> str:
     text = text_of(message.get("content")).strip()
-    return own_words(text) if _is_user(message) else text
+    return without_envelope(text) if _is_user(message) else text
 
 
 def _is_added(message: Body) -> bool:

@@ -35,7 +35,7 @@ _QUESTION: Final = "## My question is:"
 _MATERIALS: Final = "## Reference Materials:"
 
 
-def own_words(text: str) -> str:
+def without_envelope(text: str) -> str:
     """Return what of a user's message its client did not add.
 
     *Shape:* the very text where there is nothing of the kind; '' when there is nothing else.

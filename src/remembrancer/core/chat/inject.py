@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from remembrancer.core.chat.claude_models import claude_model
 from remembrancer.core.chat.echo import strip_injected, strip_injected_messages
-from remembrancer.core.chat.envelopes import own_words
+from remembrancer.core.chat.envelopes import without_envelope
 from remembrancer.core.chat.request import SYSTEM_ROLES, last_user_index, text_of
 from remembrancer.core.chat.shapes import Body, objects_of, string_of
 from remembrancer.core.chat.volatile import split_volatile
@@ -235,7 +235,7 @@ def _is_result_only(content: object) -> bool:
 
 def _is_added(text: str) -> bool:
     """Return whether a text is ours, or one that a client puts beside the user's words."""
-    return is_block(text) or (bool(text.strip()) and not own_words(text))
+    return is_block(text) or (bool(text.strip()) and not without_envelope(text))
 
 
 def _with_block(content: object, block: str) -> object:

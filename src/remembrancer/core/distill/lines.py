@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from remembrancer.core.chat.echo import strip_injected
+from remembrancer.core.chat.envelopes import without_envelope
 from remembrancer.core.ledger.redaction import FORGOTTEN_TEXT
 from remembrancer.core.recall.patch import without_patches
 from remembrancer.core.text.graphemes import shorten
@@ -74,9 +75,9 @@ class Line:
 
 
 def own_words(text: str) -> str:
-    """Return a message without what we injected and without lines that quote: neither is said by
-    whoever sent it."""
-    plain = without_patches(strip_injected(text))
+    """Return a message without what we injected, what its client put around it and lines that
+    quote: none of it is said by whoever sent it."""
+    plain = without_patches(without_envelope(strip_injected(text)))
     kept = [line for line in plain.splitlines() if not line.lstrip().startswith(">")]
     text = "\n".join(kept).strip()
     if FORGOTTEN_TEXT not in text:
