@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from remembrancer.core.chat.chunks import ChunkWriter, FinishReason, error_body, error_event
+from remembrancer.core.chat.chunks import (
+    ChunkWriter,
+    FinishReason,
+    completion,
+    error_body,
+    error_event,
+)
 from remembrancer.core.chat.shapes import (
     Body,
     join_halves,
@@ -243,15 +249,14 @@ def from_anthropic_message(
     if calls:
         answer["tool_calls"] = calls
     reason = finish_reason_of(string_of(message.get("stop_reason")), has_calls=bool(calls))
-    choice: Body = {"index": 0, "message": answer, "logprobs": None, "finish_reason": reason}
-    return {
-        "id": id,
-        "object": "chat.completion",
-        "created": created,
-        "model": model_name,
-        "choices": [choice],
-        "usage": (usage_from_anthropic(message.get("usage")) or Usage()).to_openai(),
-    }
+    return completion(
+        model_name=model_name,
+        reply_id=id,
+        created=created,
+        message=answer,
+        finish_reason=reason,
+        usage=usage_from_anthropic(message.get("usage")),
+    )
 
 
 def thinking_before_calls(message: Body) -> dict[str, list[Body]]:

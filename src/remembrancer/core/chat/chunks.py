@@ -1,4 +1,4 @@
-"""Chunks of a streamed chat completion, as every translation of a stream writes them.
+"""What every translation writes of a chat completion: a stream's chunks, a whole reply, errors.
 
 It translates nothing itself. Any ring may import it.
 *Source:* OpenAI, chat completion chunk object; openai-python's decoder for errors and the end.
@@ -63,6 +63,32 @@ class ChunkWriter:
         if self._wants_usage:
             chunk["usage"] = usage
         return encode_event(write_json(chunk))
+
+
+def completion(
+    *,
+    model_name: str,
+    reply_id: str,
+    created: int,
+    message: Body,
+    finish_reason: FinishReason,
+    usage: Usage | None,
+) -> Body:
+    """A whole chat completion with one choice."""
+    choice: Body = {
+        "index": 0,
+        "message": message,
+        "logprobs": None,
+        "finish_reason": finish_reason,
+    }
+    return {
+        "id": reply_id,
+        "object": "chat.completion",
+        "created": created,
+        "model": model_name,
+        "choices": [choice],
+        "usage": (usage or Usage()).to_openai(),
+    }
 
 
 def error_body(message: str, kind: str, code: str | None = None) -> Body:

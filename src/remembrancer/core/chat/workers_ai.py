@@ -10,7 +10,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from remembrancer.core.chat.chunks import ChunkWriter, FinishReason, error_body, error_event
+from remembrancer.core.chat.chunks import (
+    ChunkWriter,
+    FinishReason,
+    completion,
+    error_body,
+    error_event,
+)
 from remembrancer.core.chat.request import TEXT_PARTS, text_of, wishes_beyond
 from remembrancer.core.chat.shapes import (
     Body,
@@ -246,15 +252,14 @@ def from_workers_ai(
     reason = _FINISH.get(string_of(choice.get("finish_reason")), "stop")
     if calls and reason == "stop":
         reason = "tool_calls"
-    usage = usage_from_openai(value.get("usage")) or Usage()
-    return {
-        "id": id,
-        "object": "chat.completion",
-        "created": created,
-        "model": model_name,
-        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": reason}],
-        "usage": usage.to_openai(),
-    }
+    return completion(
+        model_name=model_name,
+        reply_id=id,
+        created=created,
+        message=message,
+        finish_reason=reason,
+        usage=usage_from_openai(value.get("usage")),
+    )
 
 
 def workers_ai_error_to_openai(status: int, body: object) -> tuple[int, Body]:
