@@ -185,9 +185,23 @@ async def test_long_texts_of_one_batch_travel_in_several_values() -> None:
     for record in range(80):
         writer.add(Stream(f"item/item_{record}"), {**DEFAULTS, "title": "长", "content": text})
     for number in range(60):
-        writer.add(Stream("item/item_0"), {"title": f"第 {number} 版"})
-    tables = await left_by(writer.batches([]))
+        writer.add(
+            Stream("item/item_0"), {"title": f"第 {number} 版", "content": f"{number}{text}"}
+        )
+    [statements] = writer.batches([])
+    assert len(statements) > 15
+    tables = await left_by([statements])
     assert [len(tables[table]) for table in ("items", "item_versions")] == [80, 140]
+
+
+async def test_short_edits_of_a_long_text_do_not_carry_it() -> None:
+    writer = Writer()
+    writer.add(Stream("item/item_0"), {**DEFAULTS, "title": "长", "content": "字" * 10_000})
+    for number in range(600):
+        writer.add(Stream("item/item_0"), {"title": f"第 {number} 版"})
+    [statements] = writer.batches([])
+    assert len(statements) <= 12
+    assert len((await left_by([statements]))["item_versions"]) == 601
 
 
 def test_portions_keep_every_row_in_its_order() -> None:

@@ -115,6 +115,12 @@ _READ: Final = (
     " AND e.stream = {prefix} || (j.value ->> 0) AND e.version = (j.value ->> 1)"
 )
 
+_KEPT: Final = ("seq", "namespace", "id", "version", "position", "created_at", "updated_at")
+"""Columns before a record's own; some tables have no `seq`."""
+
+_PassedRow = tuple[str, int, dict[str, JSON]]
+"""A record's id, a version of it, and the fields that are others in a later one."""
+
 _FIRST: Final = (
     " CROSS JOIN events AS f ON f.namespace = ?1 AND f.stream = e.stream AND f.version = 1"
 )
@@ -146,7 +152,7 @@ class RecordTable:
         records = stretches(round_)
         made = [stretch for stretch in records if stretch[0].event.version == 1]
         edited = [joined(stretch) for stretch in records if stretch[0].event.version > 1]
-        passed = [placed for stretch in records for placed in stretch[:-1]]
+        passed = [row for stretch in records for row in self._passed_rows(stretch)]
         result: list[Statement] = []
         if edited:
             result.append(self._close_twins(namespace, edited, shadow))
@@ -155,8 +161,8 @@ class RecordTable:
         is_edited = any(len(stretch) > 1 for stretch in made)
         for portion in portions([self._whole_row(stretch[-1]) for stretch in made]):
             result.append(self._insert(namespace, portion, shadow, is_edited=is_edited))
-        for portion in portions([self._whole_row(placed) for placed in passed]):
-            result.append(self._pass_twins(namespace, portion, shadow))
+        for others in portions(passed):
+            result.append(self._pass_twins(namespace, others, shadow))
         result.append(self._open_twins(namespace, [stretch[-1] for stretch in records], shadow))
         return result
 
@@ -241,17 +247,35 @@ class RecordTable:
         )
         return Statement(sql, (namespace, canonical_json(rows)))
 
+    def _passed_rows(self, stretch: Sequence[Placed]) -> list[_PassedRow]:
+        """Return the versions behind which the stretch goes on, each with what is another then."""
+        result: list[_PassedRow] = []
+        later: set[str] = set()
+        for placed, following in zip(stretch[-2::-1], stretch[:0:-1], strict=True):
+            later |= following.event.changes.keys() & self.columns.keys()
+            other = {name: placed.after.get(name) for name in later}
+            result.append((placed.id, placed.event.version, other))
+        return result[::-1]
+
     def _pass_twins(
-        self, namespace: Namespace, rows: Sequence[list[JSON]], shadow: str
+        self, namespace: Namespace, rows: Sequence[_PassedRow], shadow: str
     ) -> Statement:
-        """Return what adds the versions that were followed by another within the same batch."""
-        names = ", ".join(self.columns)
-        seq, own = ("seq, ", "i.seq, ") if self.has_seq else ("", "")
+        """Return what adds the versions that were followed by another within the same batch; what
+        is not given of one is as it is in the record by now."""
+        given = {name for _, _, other in rows for name in other}
+        names, values = ", ".join([*_KEPT[not self.has_seq :], *self.columns]), ""
+        for name, type_ in self.columns.items():
+            path = f"[2].{name}"
+            if name in given:
+                has_own = f"json_type(j.value, '${path}') IS NOT NULL"
+                values += f" CASE WHEN {has_own} THEN {_value(type_, path)} ELSE i.{name} END,"
+            else:
+                values += f" i.{name},"
+        seq = "i.seq, " if self.has_seq else ""
         sql = (
-            f"INSERT INTO {shadow}{self.twin} ({seq}namespace, id, version, position, created_at,"
-            f" updated_at, {names}, from_position, to_position)"
-            f" SELECT {own}i.namespace, i.id, e.version, e.position, i.created_at, e.at_ms,"
-            f" {self._values()}, e.position, n.position {self._events()}{_NEXT}"
+            f"INSERT INTO {shadow}{self.twin} ({names}, from_position, to_position)"
+            f" SELECT {seq}i.namespace, i.id, e.version, e.position, i.created_at, e.at_ms,"
+            f"{values} e.position, n.position {self._events()}{_NEXT}"
             f" CROSS JOIN {shadow}{self.name} AS i ON i.namespace = ?1 AND i.id = j.value ->> 0"
         )
         return Statement(sql, (namespace, canonical_json(rows)))
@@ -285,8 +309,10 @@ class RecordTable:
     def _open_twins(self, namespace: Namespace, round_: Sequence[Placed], shadow: str) -> Statement:
         marks = Marks(namespace)
         ids = marks.rows([[placed.id] for placed in round_])
+        names = ", ".join([*_KEPT[not self.has_seq :], *self.columns])
         sql = (
-            f"INSERT INTO {shadow}{self.twin} SELECT i.*, i.position, NULL"
+            f"INSERT INTO {shadow}{self.twin} ({names}, from_position)"
+            f" SELECT {names}, i.position"
             f" FROM {ids} AS j CROSS JOIN {shadow}{self.name} AS i"
             " ON i.namespace = ?1 AND i.id = j.column1"
         )
