@@ -17,6 +17,7 @@ _MESSAGES: Final = (
     "based on the chat history, give this conversation a name",
     "please write a 5-10 word title for the following conversation",
     "please generate a four to five word title summarizing our conversation",
+    "your task is to reflect the speaker's likely facial expression",
     "使用四到五个字直接返回这句话的简要主题",
     "总结给出的会话",
 )
@@ -37,6 +38,10 @@ _LAST_INSTRUCTIONS: Final = (
 )
 """How the last line of the instructions begins where they follow a conversation."""
 
+_TOOLS: Final = "available tools:"
+_TOOLS_PART: Final = "your task is to choose and return the correct tool"
+"""Open WebUI's question which tool to call, where a model is not asked with tools itself."""
+
 _TASK: Final = "### task:"
 _TASK_PARTS: Final = ("<chat_history>", "### output:", "### guidelines:")
 """Open WebUI's frame around all of its own requests."""
@@ -56,4 +61,5 @@ def is_chore(instructions: str, message: str) -> bool:
         said.startswith(_MESSAGES)
         or told.startswith(_INSTRUCTIONS)
         or last.startswith(_LAST_INSTRUCTIONS)
+        or (told.startswith(_TOOLS) and _TOOLS_PART in told)
     )
