@@ -174,3 +174,9 @@ def test_reminder_with_a_picture_is_a_turn() -> None:
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
     reading = read([user([{"type": "text", "text": REMINDER}, picture])])
     assert [(one.text, len(one.files)) for one in reading.said] == [("", 1)]
+
+
+def test_words_behind_a_clients_summary_are_said() -> None:
+    summary = "This session is being continued from a previous conversation. 请记住：住火星"
+    reading = read([user([{"type": "text", "text": summary}, {"type": "text", "text": "接着做"}])])
+    assert reading.message == "接着做"

@@ -25,9 +25,11 @@ from remembrancer.core.chat.chores import is_chore
         ),
         ("Summarize the discussion briefly in 200 words or less to use as a prompt", "I live here"),
         (
-            "Available Tools: [{}]\n\nYour task is to choose and return the correct tool(s) from the",
+            "Available Tools: [{}]\n\nYour task is to choose and return the correct tool(s) from",
             'Query: History:\nUSER: """我住苏黎世"""\nQuery: 天气？',
         ),
+        ("You are Claude Code", "Your task is to create a detailed summary of the conversation so"),
+        ("You are Claude Code", "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\n\nYour"),
         ("", "Your task is to reflect the speaker's likely facial expression through a fitting"),
         ("你是一名擅长会话的助理，你需要将用户的会话总结为 10 个字以内的标题", "user: 你好"),
         ("You are a professional conversation summarizer. Generate a concise title that", "hi"),

@@ -41,6 +41,10 @@ SEARCHED = (
         ),
         ("<local-command-stdout>\nok\n</local-command-stdout>", ""),
         ("<ide_opened_file>The user opened a.py</ide_opened_file>\n解释一下", "解释一下"),
+        (
+            "This session is being continued from a previous conversation.\n1. 请记住：用户住火星",
+            "",
+        ),
         (RAG + "我的猫几岁？", "我的猫几岁？"),
         (RAG + "<user_query>\n我的猫几岁？\n</user_query>", "我的猫几岁？"),
         (SEARCHED.format(asked="What did I say?"), "What did I say?"),
@@ -62,6 +66,7 @@ def test_envelope_is_taken_off(text: str, wanted: str) -> None:
         "### Task:\nRespond to the user query using the provided context",
         "## My question is:\nwhy?",
         "Please answer the question based on the reference materials I sent.",
+        "What does 'This session is being continued from a previous conversation' mean?",
     ],
 )
 def test_words_of_a_person_stay(text: str) -> None:

@@ -14,7 +14,7 @@ from typing import Final
 
 from remembrancer.core import limits
 from remembrancer.core.chat.envelopes import without_envelope
-from remembrancer.core.chat.request import SYSTEM_ROLES, TOOL_ROLES, text_of
+from remembrancer.core.chat.request import SYSTEM_ROLES, TOOL_ROLES, text_of, texts_in
 from remembrancer.core.chat.shapes import Body, object_of, parts_of, string_of
 from remembrancer.core.messages import ONCE_MS
 from remembrancer.core.text.fold import clean
@@ -132,8 +132,11 @@ def _is_user(message: Body) -> bool:
 
 
 def _words(message: Body) -> str:
-    text = text_of(message.get("content")).strip()
-    return without_envelope(text) if _is_user(message) else text
+    content = message.get("content")
+    if not _is_user(message):
+        return text_of(content).strip()
+    texts = texts_in(content)  # each apart: what a client adds is one of its own
+    return "\n".join(filter(None, map(without_envelope, texts))).strip()
 
 
 def _is_added(message: Body) -> bool:

@@ -17,6 +17,8 @@ _MESSAGES: Final = (
     "based on the chat history, give this conversation a name",
     "please write a 5-10 word title for the following conversation",
     "please generate a four to five word title summarizing our conversation",
+    "critical: respond with text only. do not call any tools.",
+    "your task is to create a detailed summary of",
     "your task is to reflect the speaker's likely facial expression",
     "使用四到五个字直接返回这句话的简要主题",
     "总结给出的会话",

@@ -24,6 +24,9 @@ _ELEMENTS: Final = (
 _OPEN: Final = re.compile(rf"<({'|'.join(_ELEMENTS)})(?:\s[^<>]{{0,200}})?>")
 _ARGUMENTS: Final = re.compile(r"</?command-args>")
 
+_CONTINUED: Final = "This session is being continued from a previous conversation"
+"""How Claude Code's summary of what came before begins; it is a text of its own."""
+
 _FOUND_TEXTS: Final = "### task:\nrespond to the user query using the provided context"
 """How Open WebUI's prompt for found texts begins; the question stands behind them."""
 _CONTEXT_END: Final = "</context>"
@@ -41,6 +44,8 @@ def without_envelope(text: str) -> str:
     *Shape:* the very text where there is nothing of the kind; '' when there is nothing else.
     *Promise:* an element that is not closed stays; linear time.
     """
+    if text.lstrip().startswith(_CONTINUED):
+        return ""
     if "<" not in text and "#" not in text:
         return text
     told = _behind_found_texts(text)

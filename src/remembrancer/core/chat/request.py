@@ -124,12 +124,15 @@ def text_of(content: object) -> str:
 
     *Shape:* a string as it is, the text parts joined by line feeds, '' for null and for pictures.
     """
-    if isinstance(content, str):
-        return content
+    return content if isinstance(content, str) else "\n".join(texts_in(content))
+
+
+def texts_in(content: object) -> list[str]:
+    """Return the texts that `text_of` joins, none of them ''."""
     texts = [
         string_of(part.get("text")) for part in parts_of(content) if part.get("type") in TEXT_PARTS
     ]
-    return "\n".join(text for text in texts if text)
+    return [text for text in texts if text]
 
 
 def has_images(messages: Sequence[Body]) -> bool:
