@@ -215,7 +215,7 @@ def test_command_takes_a_python_whose_path_has_blanks(tmp_path: Path) -> None:
     python.write_text('#!/bin/sh\necho "ran $*"\n', encoding="utf-8")
     python.chmod(0o755)
     environment = {**os.environ, "PYTHON": str(python)}
-    command = ["bash", ROOT / "scripts/deploy", "--dry-run"]
+    command = ["bash", str(ROOT / "scripts/deploy"), "--dry-run"]
     run = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=20, check=False
     )
