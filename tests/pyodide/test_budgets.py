@@ -12,7 +12,8 @@ import bench_edge
 @pytest.mark.timeout(900)
 def test_worker_is_within_its_budgets() -> None:
     require_parts()
-    figures = bench_edge.measure(rounds=4)
+    # No budget is about first requests: they need no isolates of their own here.
+    figures = bench_edge.measure(rounds=4, firsts=1)
     values = bench_edge.against_budgets(figures)
     assert set(values) == set(bench_edge.BUDGETS)
     over = {name: value for name, value in values.items() if value > bench_edge.BUDGETS[name]}

@@ -1,7 +1,7 @@
 // Measures the Worker: node bench.mjs '{"root", "url", "database", "namespace", "variables",
-// "rounds", "starts"}'. Prints one line of JSON. Times are of the processor; each is the least of its
-// rounds, since what else the machine does only adds. Imports and first requests have a fresh Python
-// in each of their rounds (`starts`), and what is compared takes turns.
+// "rounds", "starts", "firsts"}'. Prints one line of JSON. Times are of the processor; each is the
+// least of its rounds, since what else the machine does only adds. Imports and first requests have a
+// fresh Python in each of their rounds (`starts` and `firsts`), and what is compared takes turns.
 
 import { join } from "node:path";
 import { bindings, ExecutionContext } from "./platform.mjs";
@@ -13,29 +13,33 @@ const REQUESTS_PER_ROUND = 15;
 
 const least = (numbers) => Math.min(...numbers);
 
+const middle = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
+
+/** Milliseconds of processor time that some work takes. */
+const taken = (work) => {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+};
+
+// What is compared is of one and the same Python, so that a slower moment is one for both: pydantic
+// comes first, and the Worker, which needs it, has the rest to import.
 const measureImports = async () => {
-  const [bare, model, worker, heaps] = [[], [], [], []];
-  const importPydantic = async () => {
-    const py = await startPython({ root: given.root });
-    bare.push(timed(py, "import pydantic"));
-    model.push(bare.at(-1) + timed(py, MODEL));
-  };
-  const importWorker = async () => {
-    const py = await startPython({ root: given.root });
-    const before = process.cpuUsage();
-    openWorker(py);
-    const { user, system } = process.cpuUsage(before);
-    worker.push((user + system) / 1000);
-    heaps.push(py._module.HEAP8.length / 2 ** 20);
-  };
+  const [bare, model, worker, ratios, heaps] = [[], [], [], [], []];
   for (let start = 0; start < given.starts; start += 1) {
-    const both = start % 2 ? [importPydantic, importWorker] : [importWorker, importPydantic];
-    for (const each of both) await each();
+    const py = await startPython({ root: given.root });
+    bare.push(taken(() => py.runPython("import pydantic")));
+    model.push(bare.at(-1) + taken(() => py.runPython(MODEL)));
+    worker.push(model.at(-1) + taken(() => openWorker(py)));
+    ratios.push(worker.at(-1) / model.at(-1));
+    heaps.push(py._module.HEAP8.length / 2 ** 20);
   }
   return {
     pydantic_ms: least(bare),
     pydantic_with_a_model_ms: least(model),
     worker_ms: least(worker),
+    ratio: middle(ratios),
     heap_mib: Math.max(...heaps),
   };
 };
@@ -143,7 +147,7 @@ const measureRequests = async () => {
     const body = () => ({ content, type: "note" });
     await isolate.ask("worker", post("/v1/memories", body));
   }
-  for (let start = 0; start < given.starts; start += 1) {
+  for (let start = 0; start < given.firsts; start += 1) {
     isolate = await openIsolate();
     for (const [name, handler, make] of CASES) {
       isolate.meter.take();
