@@ -27,6 +27,7 @@ from bench_embedder import chunks_of
 from measuring import Timing, clock, machine, print_table, resident_mib
 from recall_shelf import find_embedder
 from remembrancer.app.recall.recall import recall
+from remembrancer.app.recall.segments import Segments
 from remembrancer.app.state import App
 from remembrancer.core.values import Caller
 from remembrancer.core.vectors.embedding import vector_id
@@ -150,6 +151,10 @@ async def measure(path: Path, count: int) -> tuple[dict[str, Timing], float]:
     found: dict[str, Timing] = {}
     # A server would embed all that was seeded meanwhile.
     async with open_app(str(path), {"EMBEDDING_MODEL": "off"}, is_server=True) as local:
+        # A server merges the index's segments when two looks find the same.
+        watch = Segments(local.app)
+        await watch.tick()
+        await watch.tick()
         found["words"] = await timed(local.app)
         if find_embedder() is None:
             return found, held()

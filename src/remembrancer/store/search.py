@@ -32,6 +32,10 @@ TAGS_WEIGHT: Final = 2.0
 BODY_WEIGHT: Final = 1.0
 """How much a term counts by where it stands; the scope word counts nothing. Our choice."""
 
+MERGED_PAGES: Final = 100
+"""Pages of the index that one statement merges: 30 ms, for which a write may have to wait. Our
+choice."""
+
 _RANK: Final = f"bm25(search, 0.0, {TITLE_WEIGHT}, {BODY_WEIGHT}, {TAGS_WEIGHT})"
 
 
@@ -356,6 +360,26 @@ def matches_of(rows: Sequence[Row], terms: Sequence[str] = ()) -> tuple[list[Mat
             )
         )
     return sorted(matches, key=_weakness), references_of(rows)
+
+
+def segments_statement() -> Statement:
+    """Return the statement that reads the segments of the index, with their pages."""
+    return Statement("SELECT segid, count(*) AS pages FROM search_idx GROUP BY segid")
+
+
+def segments_of(rows: Sequence[Row]) -> dict[int, int]:
+    """Return segment → pages that its terms begin on, from the rows of `segments_statement`."""
+    return {whole(row["segid"]): whole(row["pages"]) for row in rows}
+
+
+def merge_statement(*, is_first: bool = False) -> Statement:
+    """Return the statement that merges some pages of the index's segments into one segment.
+
+    *Shape:* the first one says that all are to be merged; the others go on with that. *Promise:*
+    changes nothing that is found. *Source:* SQLite FTS5 documentation, section 6.8.
+    """
+    pages = -MERGED_PAGES if is_first else MERGED_PAGES
+    return Statement("INSERT INTO search (search, rank) VALUES ('merge', ?)", (pages,))
 
 
 def _weakness(match: Match) -> float:

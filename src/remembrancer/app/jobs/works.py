@@ -14,6 +14,7 @@ from remembrancer.ports.queue import JobMessage
 
 if TYPE_CHECKING:
     from remembrancer.app.jobs.schedule import Timetable
+    from remembrancer.app.recall.segments import Segments
 
 Work = Coroutine[Any, Any, None]
 """Work without an end."""
@@ -26,9 +27,10 @@ def works_of(
 ) -> list[Work]:
     """Return what works beside a server; without the schedule where it is switched off.
 
+    With the schedule goes the watch over the index's segments, which needs no run of a job.
     *Shape:* `consume` hands each word on, `tick_on` asks again and again; both are the server's.
     """
-    tables: list[Timetable] = []
+    tables: list[tuple[Timetable, Segments]] = []
 
     async def handle(word: JobMessage) -> None:
         running = import_module("remembrancer.app.jobs.running")
@@ -36,8 +38,11 @@ def works_of(
 
     async def tick() -> None:
         if not tables:
-            tables.append(import_module("remembrancer.app.jobs.schedule").Timetable(app))
-        await tables[0].tick()
+            schedule = import_module("remembrancer.app.jobs.schedule")
+            segments = import_module("remembrancer.app.recall.segments")
+            tables.append((schedule.Timetable(app), segments.Segments(app)))
+        for each in tables[0]:
+            await each.tick()
 
     works = [consume(handle)]
     if app.settings.scheduler_enabled:
