@@ -13,11 +13,16 @@ from remembrancer.app.jobs.health import job_health, job_statements
 from remembrancer.app.state import App
 from remembrancer.app.vectors.health import Backlog, backlog, backlog_statement, vector_reasons
 from remembrancer.core.errors import PlatformError
-from remembrancer.core.values import JSON
+from remembrancer.core.values import JSON, MINUTE_MS
 from remembrancer.store import health, vector_models
 
 PROBE_KEY: Final = "health/probe"
 """The cache key that the check asks for; it need not exist."""
+
+
+WRITE_FAILED_MS_MAX: Final = 10 * MINUTE_MS
+"""Milliseconds for which a write that failed is a reason, when none was tried since: who takes a
+degraded server out of service sends it nothing that could be written. Our choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,9 @@ async def check_health(app: App) -> Health:
     )
     position = ping.rows[0]["position"]
     assert not isinstance(position, bytes)
+    failure = app.writes.failure if now - app.writes.failed_at_ms <= WRITE_FAILED_MS_MAX else None
+    if failure is not None:
+        reasons.append(f"nothing is written: {failure}")
     if rebuild.rows:
         reasons.append("a rebuild has begun and not ended; run it again to go on")
     waits = backlog(outbox, now)
@@ -62,7 +70,10 @@ async def check_health(app: App) -> Health:
         status="degraded" if reasons else "ok",
         reasons=tuple(reasons),
         details={
-            "store": {"status": "ok", "ledger_position": position or 0},
+            "store": {
+                "status": "ok" if failure is None else "failing",
+                "ledger_position": position or 0,
+            },
             "cache": {"status": cache},
             "rebuild": {"status": "unfinished" if rebuild.rows else "ok"},
             "jobs": work.details,

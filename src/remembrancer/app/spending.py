@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from remembrancer.core.errors import LimitExceeded
+from remembrancer.core.errors import LimitExceeded, PlatformError
+from remembrancer.ports.runtime import Runtime
 from remembrancer.ports.sql import Outcome, SqlStore, Statement
 
 
@@ -49,12 +50,28 @@ class Spending:
         )
 
 
+class Writes:
+    """How this process's last write went; all copies of an App share it, and health asks it.
+
+    *Shape:* `failure` says what kept the last one from the database, None when nothing did.
+    *Units:* `failed_at_ms` milliseconds UTC.
+    """
+
+    def __init__(self) -> None:
+        self.failure: str | None = None
+        self.failed_at_ms = 0
+
+
 class MeteredSql:
     """A SqlStore that counts what passes through it, and lets no more through than may be spent."""
 
-    def __init__(self, inner: SqlStore, spending: Spending) -> None:
+    def __init__(
+        self, inner: SqlStore, spending: Spending, writes: Writes, runtime: Runtime
+    ) -> None:
         self._inner = inner
         self._spending = spending
+        self._writes = writes
+        self._runtime = runtime
 
     async def read(self, statements: Sequence[Statement]) -> list[Outcome]:
         """Count one round trip and read. *Raises:* LimitExceeded."""
@@ -64,11 +81,19 @@ class MeteredSql:
     async def write(self, statements: Sequence[Statement]) -> list[Outcome]:
         """Count one round trip and write. *Raises:* LimitExceeded; nothing is written then."""
         self._spending.spend(len(statements))
-        return await self._inner.write(statements)
+        writes = self._writes
+        try:
+            outcomes = await self._inner.write(statements)
+        except PlatformError as error:
+            writes.failure, writes.failed_at_ms = error.message, self._runtime.now_ms()
+            raise
+        writes.failure = None
+        return outcomes
 
     def session(self, bookmark: str | None) -> SqlStore:
         """Return the inner store's session, counted into the same numbers."""
-        return MeteredSql(self._inner.session(bookmark), self._spending)
+        inner = self._inner.session(bookmark)
+        return MeteredSql(inner, self._spending, self._writes, self._runtime)
 
     def bookmark(self) -> str | None:
         """Return the bookmark after the last call of this request."""

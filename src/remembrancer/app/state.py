@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from remembrancer.app.context.cache import FirstLevel
 from remembrancer.app.settings import Settings
-from remembrancer.app.spending import MeteredSql, Spending
+from remembrancer.app.spending import MeteredSql, Spending, Writes
 from remembrancer.app.turnstile import Turnstile
 from remembrancer.app.vectors.indexing import Indexing
 from remembrancer.core.limits import SQL_BATCH_STATEMENTS_MAX
@@ -28,13 +28,13 @@ class App:
     """What the use cases stand on; made once per process or isolate.
 
     Each request, message and line of the schedule works on a copy of its own (see `serving`); the
-    copies share the turnstile and the first level of the bundle cache.
+    copies share the turnstile, the first level of the bundle cache and how the last write went.
     *Shape:* what a deployment may do without is None there: `embedder` and `vectors` (then search
     is by words), `embedder_next` and `vectors_next` (but while another model's index is made),
     `reranker`, `chat`, `outbound`, `queue`, `blobs` (then long texts stay in the database) and
     `assets` (the panel's files). `embedder` is of the model that `vectors` holds. `request_pieces`
     bounds the pieces of a job that one request may run, None where requests have no bound;
-    `spending` what this copy has sent to the database;
+    `spending` what this copy has sent to the database; `writes` how the last write of all went;
     `backgrounds` what the cosines of models mean, as far as they were asked; `common` how many
     items hold the common words of what was asked lately.
     """
@@ -58,6 +58,7 @@ class App:
     assets: Assets | None = None
     request_pieces: int | None = None
     spending: Spending = field(default_factory=Spending)
+    writes: Writes = field(default_factory=Writes)
     backgrounds: dict[EmbeddingModel, Background] = field(default_factory=dict)
     common: CommonWords = field(default_factory=CommonWords)
 
@@ -68,5 +69,5 @@ class App:
         have a bound, no more than SQL_BATCH_STATEMENTS_MAX statements pass it.
         """
         spending = Spending(None if self.request_pieces is None else SQL_BATCH_STATEMENTS_MAX)
-        sql = MeteredSql(self.sql.session(bookmark), spending)
+        sql = MeteredSql(self.sql.session(bookmark), spending, self.writes, self.runtime)
         return replace(self, sql=sql, spending=spending)

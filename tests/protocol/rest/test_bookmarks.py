@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from tests.protocol.rest.doors import OWNER, serve
 
-from remembrancer.app.spending import MeteredSql, Spending
+from remembrancer.app.spending import MeteredSql, Spending, Writes
 from remembrancer.ports.sql import Outcome, SqlStore, Statement
+from remembrancer.testing.runtime import FixedRuntime
 from remembrancer.testing.stores import memory_store
 
 
@@ -61,7 +62,7 @@ async def test_bookmark_is_not_returned_by_a_store_without_one() -> None:
 
 async def test_metered_store_counts_its_sessions_calls_as_its_own() -> None:
     spending = Spending()
-    store = MeteredSql(memory_store(), spending)
+    store = MeteredSql(memory_store(), spending, Writes(), FixedRuntime())
     ping = Statement("SELECT 1 AS one")
     await store.session(None).read([ping])
     await store.read([ping, ping])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 import pytest
 from tests.protocol.rest.doors import DOG, OWNER, error_of, serve
 
+from remembrancer.app.health import WRITE_FAILED_MS_MAX
 from remembrancer.ports.sql import Statement
 from remembrancer.testing.faults import Faults, FaultyStore
 from remembrancer.testing.stores import memory_store
@@ -51,6 +54,46 @@ async def test_health_store_that_does_not_answer_is_503() -> None:
     async with served.client() as client:
         response = await client.get("/health")
     error_of(response, status=503, code="store_unavailable")
+
+
+async def test_health_disk_that_takes_no_write_is_a_reason_until_one_is_taken() -> None:
+    sql = memory_store()
+    served = serve(sql=sql)
+    item = {"title": "满", "content": "满 " * 4_000}
+    async with served.client() as client:
+        await client.post("/v1/items", headers=OWNER, json=item)
+        pages = await sql.with_writer(_fill)
+        refused = await client.post("/v1/items", headers=OWNER, json=item)
+        degraded = await client.get("/health?strict", headers=OWNER)
+        served.runtime.advance(WRITE_FAILED_MS_MAX + 1)
+        later = await client.get("/health", headers=OWNER)
+        await client.post("/v1/items", headers=OWNER, json=item)
+        await sql.with_writer(lambda raw: raw.execute(f"PRAGMA max_page_count = {pages + 1_000}"))
+        made = await client.post("/v1/items", headers=OWNER, json=item)
+        well = await client.get("/health?strict", headers=OWNER)
+    error_of(refused, status=503, code="store_unavailable")
+    assert degraded.status_code == 503
+    assert degraded.json()["reasons"] == ["nothing is written: the database's disk is full"]
+    assert degraded.json()["details"]["store"]["status"] == "failing"
+    assert later.json()["status"] == "ok"
+    assert (made.status_code, well.status_code, well.json()["status"]) == (201, 200, "ok")
+
+
+def _fill(raw: sqlite3.Connection) -> int:
+    """Leave the database no page more than it has, and return how many these are."""
+    [pages] = raw.execute("PRAGMA page_count").fetchone()
+    raw.execute(f"PRAGMA max_page_count = {pages}")
+    return int(pages)
+
+
+async def test_health_request_that_clashes_says_nothing_of_the_disk() -> None:
+    held = {"title": "t", "kind": "memory", "fact_key": "a:b"}
+    async with serve().client() as client:
+        await client.post("/v1/items", headers=OWNER, json=held)
+        refused = await client.post("/v1/items", headers=OWNER, json=held)
+        health = await client.get("/health")
+    error_of(refused, status=409, code="conflict")
+    assert health.json()["status"] == "ok"
 
 
 async def test_health_details_need_the_scope() -> None:
