@@ -6,7 +6,15 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from remembrancer.core.dates import ParsedDate, find_date, format_local, parse_date, parse_iso
+from remembrancer.core.dates import (
+    ParsedDate,
+    Recurrence,
+    find_date,
+    format_local,
+    next_occurrence,
+    parse_date,
+    parse_iso,
+)
 from remembrancer.core.errors import InvalidInput
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
@@ -28,6 +36,12 @@ def local(text: str, *, now: str = NOW, zone: ZoneInfo = SHANGHAI) -> str:
 def find(text: str, *, now: str = NOW, zone: ZoneInfo = SHANGHAI) -> ParsedDate | None:
     """Looks for a date in a sentence at a local moment."""
     return find_date(text, now_ms=parse_iso(now, zone=zone), zone=zone)
+
+
+def next_due(rec: Recurrence, *, due_ms: int | None, now_ms: int, zone: ZoneInfo) -> int | None:
+    """The instant of the next due date of a series."""
+    found = next_occurrence(rec, due_ms=due_ms, now_ms=now_ms, zone=zone)
+    return None if found is None else found.at_ms
 
 
 def refusal(text: str, *, now: str = NOW, zone: ZoneInfo = SHANGHAI) -> InvalidInput:

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.core.dates.reading import KOLKATA, NEW_YORK, SHANGHAI
+from tests.core.dates.reading import KOLKATA, NEW_YORK, SHANGHAI, next_due
 from tests.core.dates.test_chinese import PHRASES as CHINESE
 from tests.core.dates.test_english import PHRASES as ENGLISH
 
@@ -19,7 +19,6 @@ from remembrancer.core.dates import (
     find_date,
     format_iso,
     local_date,
-    next_due,
     parse_date,
     parse_iso,
     parse_recurrence,

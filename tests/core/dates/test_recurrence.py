@@ -6,9 +6,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from tests.core.dates.reading import KOLKATA, NEW_YORK, SHANGHAI
+from tests.core.dates.reading import KOLKATA, NEW_YORK, SHANGHAI, next_due
 
-from remembrancer.core.dates import Recurrence, format_local, next_due, parse_iso
+from remembrancer.core.dates import Recurrence, format_local, parse_iso
 from remembrancer.core.dates.recurrence import INTERVAL_MAX
 from remembrancer.core.errors import InvalidInput
 

@@ -32,6 +32,8 @@ def read_words(given: ItemInput, at: Moment) -> ItemEdit:
     edit: ItemEdit = {}
     if series is not None and series.due_ms is not None:
         edit = {"due_at": series.due_ms, "due_text": series.matched}
+        if series.due_wall is not None:
+            edit["due_wall"] = series.due_wall
     else:
         found = find_date(text, now_ms=at.now_ms, zone=at.zone)
         if found is not None and found.at_ms > at.now_ms:

@@ -9,12 +9,18 @@ from __future__ import annotations
 from remembrancer.core.dates.cadence import parse_recurrence
 from remembrancer.core.dates.iso import format_iso, parse_iso
 from remembrancer.core.dates.phrase import ParsedDate, find_date, parse_date
-from remembrancer.core.dates.recurrence import Recurrence, RecurrenceKind, next_due
+from remembrancer.core.dates.recurrence import (
+    Occurrence,
+    Recurrence,
+    RecurrenceKind,
+    next_occurrence,
+)
 from remembrancer.core.dates.series import FoundSeries, find_series
 from remembrancer.core.dates.zones import day_bounds, format_local, load_zone, local_date
 
 __all__ = [
     "FoundSeries",
+    "Occurrence",
     "ParsedDate",
     "Recurrence",
     "RecurrenceKind",
@@ -25,7 +31,7 @@ __all__ = [
     "format_local",
     "load_zone",
     "local_date",
-    "next_due",
+    "next_occurrence",
     "parse_date",
     "parse_iso",
     "parse_recurrence",

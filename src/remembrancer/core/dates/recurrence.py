@@ -63,16 +63,40 @@ class Recurrence:
             )
 
 
-def next_due(rec: Recurrence, *, due_ms: int | None, now_ms: int, zone: ZoneInfo) -> int | None:
-    """Return the first instant of the series after both its due date and now; None when it ended.
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A due date of a series.
+
+    *Shape:* `wall` the local wall clock that is meant, `2026-03-08T02:30`, where clocks skip it and
+    `at_ms` lies behind the gap; None where they show it. *Units:* ms since the epoch.
+    """
+
+    at_ms: int
+    wall: str | None = None
+
+
+def next_occurrence(
+    rec: Recurrence,
+    *,
+    due_ms: int | None,
+    now_ms: int,
+    zone: ZoneInfo,
+    due_wall: str | None = None,
+) -> Occurrence | None:
+    """Return the first due date of the series after both its present one and now; None when it
+    ended.
 
     Missed ones are skipped and the series keeps its phase: a fortnightly Monday stays on its
-    Mondays. The local wall-clock time is kept when clocks change. Without a due date the series
-    starts now, or at 09:00 of its first anchor day.
+    Mondays. The local wall-clock time is kept when clocks change: `due_wall`, as the occurrence
+    before had it, brings a series back behind a clock that was skipped; it counts as long as it
+    is what `due_ms` stands for. Without a due date the series starts now, or at 09:00 of its first
+    anchor day.
     *Units:* ms since the epoch. *Promise:* the same few steps however late it is.
     *Raises:* InvalidInput when an instant lies outside the years 1000 to 9998.
     """
     start = to_local(now_ms if due_ms is None else due_ms, zone)
+    if due_wall is not None and to_ms(datetime.fromisoformat(due_wall), zone) == due_ms:
+        start = datetime.fromisoformat(due_wall)
     clock = start.time()
     if due_ms is None and rec.anchor_day is not None:
         clock = time(DAY_HOUR)
@@ -85,10 +109,13 @@ def next_due(rec: Recurrence, *, due_ms: int | None, now_ms: int, zone: ZoneInfo
         day = step.day(count)
         if day is None:
             return None
-        ms = to_ms(datetime.combine(day, clock), zone)
+        wall = datetime.combine(day, clock)
+        ms = to_ms(wall, zone)
         if ms > floor:
             is_over = rec.until_ms is not None and ms > rec.until_ms
-            return None if is_over or not is_within_years(ms) else ms
+            if is_over or not is_within_years(ms):
+                return None
+            return Occurrence(ms, None if to_local(ms, zone) == wall else wall.isoformat())
     raise AssertionError("the estimate of a series is off by more than its bound")
 
 

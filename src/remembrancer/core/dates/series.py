@@ -19,8 +19,8 @@ from remembrancer.core.dates.iso import TEXT_CHARS_MAX
 from remembrancer.core.dates.moments import DAY_HOUR
 from remembrancer.core.dates.months import add_days, add_months, monday_of
 from remembrancer.core.dates.phrase import parse_date
-from remembrancer.core.dates.recurrence import Recurrence, next_due
-from remembrancer.core.dates.zones import to_local, to_ms
+from remembrancer.core.dates.recurrence import Occurrence, Recurrence, next_occurrence
+from remembrancer.core.dates.zones import load_zone, to_local, to_ms
 from remembrancer.core.errors import InvalidInput
 
 WORDS_MAX: Final = 8
@@ -47,12 +47,13 @@ class FoundSeries:
     """A series that a text begins or ends with.
 
     *Shape:* `due_ms` its first date after now; None when neither a day nor a time was said;
-    `matched` the part of the text that says so.
+    `due_wall` as `Occurrence` has it; `matched` the part of the text that says so.
     """
 
     recurrence: Recurrence
     due_ms: int | None
     matched: str
+    due_wall: str | None = None
 
 
 def find_series(text: str, *, now_ms: int, zone: ZoneInfo) -> FoundSeries | None:
@@ -69,7 +70,10 @@ def find_series(text: str, *, now_ms: int, zone: ZoneInfo) -> FoundSeries | None
             clock = _clock_of(said, now_ms, zone) if said else None
             if said and clock is None:
                 continue
-            return FoundSeries(recurrence, _first(recurrence, clock, now_ms, zone), phrase)
+            first = _first(recurrence, clock, now_ms, zone)
+            if first is None:
+                return FoundSeries(recurrence, None, phrase)
+            return FoundSeries(recurrence, first.at_ms, phrase, first.wall)
     return None
 
 
@@ -98,27 +102,36 @@ def _cuts(phrase: str) -> Iterator[int]:
 def _clock_of(text: str, now_ms: int, zone: ZoneInfo) -> time | None:
     """Return the time of day that a text is; None for anything else, a day as well."""
     midnight = datetime.combine(to_local(now_ms, zone).date(), time(0))
+    even = load_zone("UTC")  # in the zone itself a clock may be skipped on one of the days
     read: list[datetime] = []
     for day in (midnight, midnight + timedelta(days=1)):
         try:
-            parsed = parse_date(text, now_ms=to_ms(day, zone), zone=zone)
+            parsed = parse_date(text, now_ms=to_ms(day, even), zone=even)
         except InvalidInput:
             return None
-        at = to_local(parsed.at_ms, zone)
+        at = to_local(parsed.at_ms, even)
         if not parsed.has_time or at.date() != day.date():
             return None
         read.append(at)
     return read[0].time() if read[0].time() == read[1].time() else None
 
 
-def _first(recurrence: Recurrence, clock: time | None, now_ms: int, zone: ZoneInfo) -> int | None:
+def _first(
+    recurrence: Recurrence, clock: time | None, now_ms: int, zone: ZoneInfo
+) -> Occurrence | None:
     if clock is None and recurrence.anchor_day is None:
         return None
     before = _one_before(recurrence, to_local(now_ms, zone).date())
     if before is None:
         return None
-    due_ms = to_ms(datetime.combine(before, clock or time(DAY_HOUR)), zone)
-    return next_due(recurrence, due_ms=due_ms, now_ms=now_ms, zone=zone)
+    wall = datetime.combine(before, clock or time(DAY_HOUR))
+    return next_occurrence(
+        recurrence,
+        due_ms=to_ms(wall, zone),
+        now_ms=now_ms,
+        zone=zone,
+        due_wall=wall.isoformat(),
+    )
 
 
 def _one_before(recurrence: Recurrence, today: date) -> date | None:

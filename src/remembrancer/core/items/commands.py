@@ -26,7 +26,8 @@ class ItemEdit(TypedDict, total=False):
 
     *Units:* times in milliseconds UTC. *Shape:* `type` None means infer again; `steps` replaces
     the check list, `step_done` ticks by step id; `add_*` append a dated line; `recurrence_day` is
-    the wished day of a monthly series (31 its last) where the due date's is not meant.
+    the wished day of a monthly series (31 its last) where the due date's is not meant, `due_wall`
+    the clock that is meant where it is skipped on the due date.
     """
 
     title: str
@@ -52,6 +53,7 @@ class ItemEdit(TypedDict, total=False):
     authored_by: str
     due_at: int | None
     due_text: str | None
+    due_wall: str | None
     recurrence_kind: str | None
     recurrence_interval: int | None
     recurrence_until: int | None

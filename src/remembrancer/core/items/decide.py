@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final, cast
 
 from remembrancer.core import limits
-from remembrancer.core.dates import Recurrence, next_due
+from remembrancer.core.dates import Recurrence, next_occurrence
 from remembrancer.core.errors import Conflict, InvalidInput
 from remembrancer.core.items import edit as check
 from remembrancer.core.items.commands import ItemEdit, Moment
@@ -110,8 +110,12 @@ def _next_occurrence(present: Fields, at: Moment, occurrence_ms: int | None) -> 
         return None
     recurrence = recurrence_of(present)
     assert recurrence is not None
-    following = next_due(
-        recurrence, due_ms=due if isinstance(due, int) else None, now_ms=at.now_ms, zone=at.zone
+    following = next_occurrence(
+        recurrence,
+        due_ms=due if isinstance(due, int) else None,
+        now_ms=at.now_ms,
+        zone=at.zone,
+        due_wall=None if present["due_wall"] is None else str(present["due_wall"]),
     )
     if following is None:
         return _finish(present, at)
@@ -119,15 +123,16 @@ def _next_occurrence(present: Fields, at: Moment, occurrence_ms: int | None) -> 
         "state": "active",
         "state_since": present["state_since"] if present["state"] == "active" else at.now_ms,
         "progress": None,
-        "due_at": following,
+        "due_at": following.at_ms,
         "due_text": None,
+        "due_wall": following.wall,
         "last_completed_at": at.now_ms,
         "last_completed_due_at": due if due is not None else at.now_ms,
         "snoozed_until": None,
         "ignored_until": None,
         "steps": _unticked(present["steps"]),
     }
-    return Draft("ItemCompleted", changes_between(present, after), {"next_due_at": following})
+    return Draft("ItemCompleted", changes_between(present, after), {"next_due_at": following.at_ms})
 
 
 def _unticked(steps: JSON) -> JSON:

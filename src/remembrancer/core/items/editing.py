@@ -35,6 +35,7 @@ _PLAIN: Final = (
     "valid_to",
     "expires_at",
     "due_at",
+    "due_wall",
     "project_id",
     "topic_id",
     "objective_id",
@@ -73,6 +74,8 @@ def edited_fields(fields: Mapping[str, JSON], edit: ItemEdit, *, at: Moment) -> 
             after[name] = cast(JSON, given[name])
     if "due_at" in after and "due_text" not in after:
         after["due_text"] = None
+    if after.get("due_at", before["due_at"]) != before["due_at"] and "due_wall" not in after:
+        after["due_wall"] = None
     _set_kind_and_type(before, after, edit, at)
     _set_state(before, after, edit, at)
     _set_steps(before, after, edit, at)

@@ -80,6 +80,7 @@ DEFAULTS: Final[Mapping[str, JSON]] = MappingProxyType(
         "authored_by": "human",
         "due_at": None,
         "due_text": None,
+        "due_wall": None,
         "snoozed_until": None,
         "ignored_until": None,
         "recurrence_kind": None,
@@ -103,7 +104,8 @@ DEFAULTS: Final[Mapping[str, JSON]] = MappingProxyType(
 
 Times are milliseconds since the epoch, UTC; `type_by_hand` and `pinned` are True or None;
 `tags`, `source_message_ids`, `steps` and the dated lines are lists; `recurrence_day` is the
-series' day of the month, so that 31 January – 28 February – 31 March keeps its 31.
+series' day of the month, so that 31 January – 28 February – 31 March keeps its 31; `due_wall` the
+local wall clock that a series is due at where clocks skip it and `due_at` lies behind the gap.
 """
 
 

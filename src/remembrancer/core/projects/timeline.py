@@ -38,7 +38,9 @@ _UNTIL: Final[Mapping[str, str]] = MappingProxyType(
     {"ItemSnoozed": "snoozed_until", "ItemIgnored": "ignored_until"}
 )
 
-_QUIET: Final = frozenset({"state_since", "due_text", "type_by_hand", "recurrence_day", "slug"})
+_QUIET: Final = frozenset(
+    {"state_since", "due_text", "due_wall", "type_by_hand", "recurrence_day", "slug"}
+)
 """Fields that follow from others and say nothing on a line."""
 
 
