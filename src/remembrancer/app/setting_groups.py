@@ -34,6 +34,11 @@ def _parse_secret(value: SecretStr | None) -> SecretStr | None:
     return value
 
 
+CHAT_PATH: Final = "/chat/completions"
+"""The end of a chat's address. A base may have it: then it is the very address, also of a server
+whose addresses have no version."""
+
+
 def _parse_base_url(value: str | None) -> str | None:
     if value is None:
         return None
@@ -117,7 +122,9 @@ class UpstreamSettings(BaseModel):
     ai_gateway_base_url: Annotated[
         str | None,
         AfterValidator(_parse_base_url),
-        About("an http or https address, with or without /v1 or /compat at its end"),
+        About(
+            "an http or https address, with or without /v1, /compat or /chat/completions at its end"
+        ),
     ] = Field(
         None, description="The AI Gateway, or any OpenAI-compatible server, that chats are sent to."
     )

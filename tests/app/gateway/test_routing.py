@@ -10,6 +10,7 @@ from remembrancer.core.errors import InvalidInput
 
 GATEWAY = "https://gateway.ai.cloudflare.com/v1/acc/gate"
 MESSAGES = "/anthropic/v1/messages"
+CHAT = "/chat/completions"
 LOCAL = "http://127.0.0.1:11434"
 
 
@@ -27,6 +28,11 @@ def settings(base: str, **more: str) -> Settings:
         (LOCAL, "qwen3", "openai", f"{LOCAL}/v1/chat/completions", "qwen3"),
         (LOCAL + "/v1", "qwen3", "openai", f"{LOCAL}/v1/chat/completions", "qwen3"),
         (LOCAL + "/v1/", "qwen3", "openai", f"{LOCAL}/v1/chat/completions", "qwen3"),
+        (LOCAL + "/v1" + CHAT, "q", "openai", f"{LOCAL}/v1{CHAT}", "q"),
+        (LOCAL + CHAT, "q", "openai", f"{LOCAL}{CHAT}", "q"),
+        (GATEWAY + "/compat" + CHAT, "q", "openai", f"{GATEWAY}/compat{CHAT}", "q"),
+        (GATEWAY + CHAT, "anthropic/claude-x", "anthropic", f"{GATEWAY}{MESSAGES}", "claude-x"),
+        (f"{LOCAL}/v1{CHAT}/", "anthropic/claude-x", "anthropic", LOCAL + MESSAGES, "claude-x"),
         (LOCAL + "/compat", "q", "openai", f"{LOCAL}/compat/chat/completions", "q"),
         (LOCAL + "/v1", "anthropic/claude-x", "anthropic", f"{LOCAL}{MESSAGES}", "claude-x"),
         (

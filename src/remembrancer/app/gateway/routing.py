@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
+from remembrancer.app.setting_groups import CHAT_PATH
 from remembrancer.app.settings import Settings
 from remembrancer.core.errors import InvalidInput
 from remembrancer.ports.outbound import WORKERS_AI
@@ -99,6 +100,7 @@ _JSON: Final = (("content-type", "application/json"),)
 
 def _root(base: str) -> str:
     """Return the base without the ending that belongs to OpenAI's form."""
+    base = base.removesuffix(CHAT_PATH)
     if urlsplit(base).hostname == AI_GATEWAY_HOST:
         return base.removesuffix("/compat")
     return base.removesuffix("/compat").removesuffix("/v1")
@@ -106,10 +108,12 @@ def _root(base: str) -> str:
 
 def _completions(base: str, host: str) -> str:
     if host == AI_GATEWAY_HOST:
-        return f"{_root(base)}/compat/chat/completions"
+        return f"{_root(base)}/compat{CHAT_PATH}"
     path = urlsplit(base).path
+    if path.endswith(CHAT_PATH):
+        return base
     is_whole = path.endswith("/compat") or _VERSION.search(path) is not None
-    return f"{base}/chat/completions" if is_whole else f"{base}/v1/chat/completions"
+    return f"{base}{CHAT_PATH}" if is_whole else f"{base}/v1{CHAT_PATH}"
 
 
 def _token(settings: Settings) -> str | None:

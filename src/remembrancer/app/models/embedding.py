@@ -14,6 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from remembrancer.app.models.posting import Asking
+from remembrancer.app.setting_groups import CHAT_PATH
 from remembrancer.app.settings import Settings
 from remembrancer.core.errors import InvalidInput, UpstreamFailed
 from remembrancer.core.vectorcheck import EMBED_CHARS_MAX, check_texts
@@ -178,6 +179,7 @@ class ServerEmbedder:
 
 def embeddings_url(base_url: str) -> str:
     """Return where a server has its embeddings."""
+    base_url = base_url.removesuffix(CHAT_PATH)
     parts = urlsplit(base_url)
     if parts.hostname == _GATEWAY_HOST:
         return f"{base_url.removesuffix('/compat')}/compat/embeddings"

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from remembrancer.app.models.posting import Asking
+from remembrancer.app.setting_groups import CHAT_PATH
 from remembrancer.app.settings import Settings
 from remembrancer.core.errors import UpstreamFailed
 from remembrancer.ports.models import Reranker
@@ -78,7 +79,7 @@ class ServerReranker:
     ) -> None:
         self._outbound = outbound
         self._model = model
-        self._url = f"{base_url.removesuffix('/compat')}/rerank"
+        self._url = f"{base_url.removesuffix(CHAT_PATH).removesuffix('/compat')}/rerank"
         self._headers = () if token is None else (("authorization", f"Bearer {token}"),)
 
     async def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
