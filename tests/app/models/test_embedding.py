@@ -202,6 +202,7 @@ async def test_way_out_that_is_not_set_up_or_breaks_is_a_failure() -> None:
             "https://gateway.ai.cloudflare.com/v1/acc/gw/compat",
             "https://gateway.ai.cloudflare.com/v1/acc/gw/compat/embeddings",
         ),
+        ("https://g.example/v1beta/openai", "https://g.example/v1beta/openai/embeddings"),
         ("https://a.example/v1/chat/completions", "https://a.example/v1/embeddings"),
     ],
 )

@@ -52,7 +52,7 @@ TIMEOUT_MS: Final = 30_000
 """Milliseconds until an answer begins. Our choice; a query gives up earlier by itself."""
 
 _GATEWAY_HOST: Final = "gateway.ai.cloudflare.com"
-_VERSIONED: Final = re.compile(r"/(compat|v\d+(beta)?)$")
+_VERSIONED: Final = re.compile(r"/compat$|/v\d[^/]*(/|$)")
 _ASKING: Final = Asking("embedder", "EMBEDDING_MODEL", TIMEOUT_MS, ANSWER_BYTES_MAX)
 
 
