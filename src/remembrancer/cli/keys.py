@@ -99,7 +99,8 @@ def create_key(
         str | None, typer.Option(metavar="NAME", help="What is written with it is this agent's.")
     ] = None,
     expires: Annotated[
-        str | None, typer.Option(metavar="WHEN", help="Until when it works; ISO 8601.")
+        str | None,
+        typer.Option(metavar="WHEN", help="Until when it works: a time, or a day to its end."),
     ] = None,
 ) -> None:
     """Make a key. It is shown this once."""
@@ -122,17 +123,15 @@ async def _local_create(
     place: Place, name: str, scopes: Sequence[str], agent: str | None, expires: str | None
 ) -> Answer:
     from remembrancer.app import access
+    from remembrancer.app.expiry import read_expiry
     from remembrancer.core.access.keys import CreateKey
-    from remembrancer.core.dates.iso import parse_iso
-    from remembrancer.core.dates.zones import load_zone
 
     async with open_store(place) as local:
-        expires_at: int | None = None
+        owner, expires_at = local.owner(place.namespace), None
         if expires is not None:
-            zone = load_zone(local.app.settings.dream_time_zone)
-            expires_at = parse_iso(expires, zone=zone, field="expires_at")
+            expires_at = await read_expiry(local.app, owner.namespace, expires)
         command = CreateKey(name=name, scopes=tuple(scopes), agent=agent, expires_at=expires_at)
-        made = await access.create_key(local.app, local.owner(place.namespace), command)
+        made = await access.create_key(local.app, owner, command)
         return {"key": made.key, "token": made.token}
 
 

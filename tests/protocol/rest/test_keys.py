@@ -34,12 +34,17 @@ async def test_key_is_made_used_and_revoked() -> None:
     ("expires_at", "shown"),
     [
         ("2026-04-01T00:00:00+02:00", "2026-03-31T22:00:00Z"),
-        ("2026-04-01T08:00", "2026-04-01T00:00:00Z"),
+        ("2026-04-01T08:00", "2026-03-31T23:00:00Z"),
+        ("2026-04-01", "2026-04-01T14:59:59.999Z"),
+        ("三个月后", "2026-06-01T14:59:59.999Z"),
     ],
-    ids=["offset", "default-zone"],
+    ids=["offset", "own-zone", "whole-day", "words"],
 )
-async def test_key_expiry_is_a_time(expires_at: str, shown: str) -> None:
+async def test_key_expiry_is_a_time_or_a_day_in_the_namespaces_zone(
+    expires_at: str, shown: str
+) -> None:
     async with serve().client() as client:
+        await client.patch("/v1/settings", headers=OWNER, json={"time_zone": "Asia/Tokyo"})
         made = await client.post("/v1/keys", headers=OWNER, json={**NEW, "expires_at": expires_at})
     assert made.json()["key"]["expires_at"] == shown
 

@@ -7,11 +7,10 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from remembrancer.app import access
+from remembrancer.app.expiry import read_expiry
 from remembrancer.core.access.keys import AGENT_PATTERN, CreateKey
 from remembrancer.core.access.scopes import Scope
 from remembrancer.core.cursors import decode_cursor, encode_cursor
-from remembrancer.core.dates.iso import parse_iso
-from remembrancer.core.dates.zones import load_zone
 from remembrancer.core.limits import NAME_CHARS_MAX
 from remembrancer.core.values import JSON
 from remembrancer.http.answers import Answer
@@ -44,7 +43,8 @@ class NewKey(Body):
         ),
     ] = None
     expires_at: Annotated[
-        str | None, Field(description="ISO 8601; without an offset in the default time zone.")
+        str | None,
+        Field(description="Until when it works: a time, or a day to its end, in your time zone."),
     ] = None
 
 
@@ -84,8 +84,7 @@ async def _create(call: Call[None, NewKey]) -> Answer:
     body = call.body
     expires_at: int | None = None
     if body.expires_at is not None:
-        zone = load_zone(call.app.settings.dream_time_zone)
-        expires_at = parse_iso(body.expires_at, zone=zone, field="expires_at")
+        expires_at = await read_expiry(call.app, call.caller.namespace, body.expires_at)
     command = CreateKey(
         name=body.name, scopes=tuple(body.scopes), agent=body.agent, expires_at=expires_at
     )
