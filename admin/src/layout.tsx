@@ -4,7 +4,9 @@ import { useEffect, useState } from "preact/hooks";
 import { ApiError } from "./api/client";
 import { HealthLine } from "./health";
 import { Empty, ErrorNote, Waiting } from "./parts/notes";
-import { link, type Route, useRoute } from "./router";
+import { mayLeave } from "./parts/overlay";
+import { isUnsaved } from "./parts/unsaved";
+import { holdPage, link, type Route, useRoute } from "./router";
 import { VIEWS, type ViewProps } from "./views";
 import { useLanguage, useWords } from "./words";
 import { common } from "./words/common";
@@ -19,6 +21,10 @@ export function Layout(props: { onLogout: () => void }) {
     setOpen(false);
     scrollTo(0, 0);
   }, [route.view, route.rest.join("/")]);
+  useEffect(() => holdPage(isUnsaved, () => mayLeave(t)), [t]);
+  const leave = async () => {
+    if (await mayLeave(t)) props.onLogout();
+  };
   const label = (t.nav as Record<string, string>)[current];
   useEffect(() => {
     document.title = label ? `${label} · ${t.product}` : t.product;
@@ -44,7 +50,7 @@ export function Layout(props: { onLogout: () => void }) {
           >
             {t.language}
           </button>
-          <button type="button" class="quiet" onClick={props.onLogout}>
+          <button type="button" class="quiet" onClick={leave}>
             {t.logout}
           </button>
         </span>

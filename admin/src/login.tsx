@@ -14,6 +14,7 @@ const SENDABLE = /^[\x21-\x7e]+$/;
 
 export function Login(props: {
   hasEnded: boolean;
+  onGiveUp?: () => void;
   onEnter: (key: string, isRemembered: boolean, settings: Settings) => void;
 }) {
   const t = useWords(login);
@@ -49,6 +50,14 @@ export function Login(props: {
         <h1>{t.title}</h1>
         <p class="faint">{t.about}</p>
         {props.hasEnded && !refusal && <p class="note error">{t.ended}</p>}
+        {props.onGiveUp && (
+          <p class="note">
+            {t.kept}{" "}
+            <button type="button" class="quiet" onClick={props.onGiveUp}>
+              {t.giveUp}
+            </button>
+          </p>
+        )}
         {/* Password managers keep a key under a name. */}
         <input hidden autoComplete="username" value={t.title} readOnly />
         <TextField

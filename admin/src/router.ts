@@ -33,7 +33,19 @@ export function link(view: string, ...parts: (string | Record<string, string | u
   return `#/${[view, ...path].join("/")}${tail}`;
 }
 
+let shown = location.hash;
+let mayGo: () => Promise<boolean> = () => Promise.resolve(true);
+let isHeld: () => boolean = () => false;
+
+/** Ask before a link or the browser's way back leaves a page that is held. */
+export function holdPage(next: typeof isHeld, ask: typeof mayGo): void {
+  isHeld = next;
+  mayGo = ask;
+}
+
+/** Go where the panel itself wants to, without a question. */
 export function go(href: string, { replace = false } = {}): void {
+  shown = href;
   if (replace) {
     history.replaceState(null, "", href);
     dispatchEvent(new HashChangeEvent("hashchange"));
@@ -42,12 +54,35 @@ export function go(href: string, { replace = false } = {}): void {
   }
 }
 
+function ask(event: MouseEvent): void {
+  const target = event.target instanceof Element ? event.target.closest("a") : null;
+  const href = target?.getAttribute("href") ?? "";
+  const isElsewhere = event.ctrlKey || event.metaKey || event.shiftKey;
+  if (!href.startsWith("#") || href === location.hash || isElsewhere || !isHeld()) return;
+  event.preventDefault();
+  void mayGo().then((isSure) => isSure && go(href));
+}
+
 export function useRoute(): Route {
   const [route, setRoute] = useState(() => read(location.hash));
   useEffect(() => {
-    const follow = () => setRoute(read(location.hash));
+    const follow = () => {
+      const wanted = location.hash;
+      if (wanted !== shown && isHeld()) {
+        // The browser's way back is gone already: what was left is put on top of it again.
+        history.pushState(null, "", shown || "#");
+        void mayGo().then((isSure) => isSure && go(wanted || "#"));
+        return;
+      }
+      shown = wanted;
+      setRoute(read(wanted));
+    };
     addEventListener("hashchange", follow);
-    return () => removeEventListener("hashchange", follow);
+    addEventListener("click", ask, true);
+    return () => {
+      removeEventListener("hashchange", follow);
+      removeEventListener("click", ask, true);
+    };
   }, []);
   return route;
 }

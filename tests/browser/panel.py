@@ -126,6 +126,7 @@ def window(
     language: Language = "zh-CN",
     size: tuple[int, int] = DESKTOP,
     is_dark: bool = False,
+    device_zone: str | None = None,
 ) -> Iterator[tuple[BrowserContext, Panel]]:
     """Open a fresh profile with one window, and hold it to having nothing to complain about."""
     width, height = size
@@ -135,6 +136,7 @@ def window(
         color_scheme="dark" if is_dark else "light",
         is_mobile=size == PHONE,
         has_touch=size == PHONE,
+        timezone_id=device_zone,
     )
     context.set_default_timeout(WAIT_MS)
     panel = Panel(context.new_page(), server)

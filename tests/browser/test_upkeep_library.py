@@ -149,6 +149,23 @@ def test_key_is_shown_once_works_and_is_revoked(panel: Panel) -> None:
     expect(row.locator(".badge.bad")).to_contain_text("已吊销")
 
 
+def test_expiry_of_a_key_is_read_and_shown_in_the_namespace_s_zone(
+    browser: Browser, server: Server
+) -> None:
+    with window(browser, server, device_zone="America/New_York") as (_, panel):
+        panel.log_in()
+        panel.go("#/keys")
+        panel.button("新建密钥").click()
+        panel.field("用途").fill("到元旦为止")
+        expect(panel.dialog).to_contain_text("时区：Asia/Singapore")
+        panel.field("过期时间").fill("2099-01-01T08:30")
+        panel.dialog.locator("button[type=submit]").click()
+        panel.press("我已保存")
+        shown = panel.page.locator("[data-key]", has_text="到元旦为止").locator("time").last
+        expect(shown).to_have_attribute("datetime", re.compile("2099-01-01T00:30:00"))
+        expect(shown).to_have_attribute("title", re.compile(r"2099年1月1日.* 08:30:00"))
+
+
 def test_key_without_any_scope_is_refused_in_words(panel: Panel) -> None:
     panel.go("#/keys")
     panel.button("新建密钥").click()

@@ -41,6 +41,7 @@ export interface Health {
 }
 
 export interface Settings {
+  namespace: string;
   settings: {
     default_quick_add_priority: "low" | "medium" | "high";
     default_capture_kind: "task" | "memory";

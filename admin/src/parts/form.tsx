@@ -6,6 +6,7 @@ import { errorOf } from "../api/hooks";
 import { useWords } from "../words";
 import { common } from "../words/common";
 import { ErrorNote } from "./notes";
+import { isWriting, useUnsaved } from "./unsaved";
 
 interface FieldProps {
   label: string;
@@ -110,7 +111,8 @@ export function Check(props: {
   );
 }
 
-/** A form that runs `send` once at a time and shows why it was refused; `onRefused` may take over. */
+/** A form that runs `send` once at a time and shows why it was refused; `onRefused` may take over.
+ * What is written in it holds the page until it was sent: until `send` answers anything but false. */
 export function Form(props: {
   send: () => Promise<unknown>;
   children: ComponentChildren;
@@ -118,8 +120,11 @@ export function Form(props: {
   onCancel?: () => void;
   cancelLabel?: string;
   onRefused?: (error: ApiError) => boolean;
+  isWritten?: boolean;
 }) {
   const t = useWords(common);
+  const [isWritten, setWritten] = useState(props.isWritten ?? false);
+  useUnsaved(isWritten);
   const [error, setError] = useState<ApiError | null>(null);
   const [isSending, setSending] = useState(false);
   const submit = async (event: Event) => {
@@ -128,7 +133,7 @@ export function Form(props: {
     setSending(true);
     setError(null);
     try {
-      await props.send();
+      if ((await props.send()) !== false) setWritten(false);
     } catch (failure) {
       const refusal = errorOf(failure);
       if (!props.onRefused?.(refusal)) setError(refusal);
@@ -137,7 +142,7 @@ export function Form(props: {
     }
   };
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={submit} onInput={(event) => isWriting(event.target) && setWritten(true)}>
       {props.children}
       {error && <ErrorNote error={error} />}
       <footer class="actions">

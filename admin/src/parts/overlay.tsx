@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useWords } from "../words";
 import { common } from "../words/common";
+import { abandon, isUnsaved, isWriting } from "./unsaved";
 
 interface Question {
   title: string;
@@ -30,17 +31,18 @@ export function confirm(question: Question): Promise<boolean> {
   });
 }
 
+/** Ask before something that loses what is written and not saved; true when nothing is, too. */
+export async function mayLeave(t: { leaveTitle: string; leaveBody: string; leave: string }) {
+  if (!isUnsaved()) return true;
+  const { leaveTitle: title, leaveBody: body, leave: action } = t;
+  const isSure = await confirm({ title, body, action, isDangerous: true });
+  if (isSure) abandon();
+  return isSure;
+}
+
 /** Say briefly what happened, perhaps with a way back. */
 export function toast(text: string, action: Message["action"] = null, isError = false): void {
   showMessage?.({ text, action, isError });
-}
-
-/** Whether a field is one in which somebody writes, not one that only looks for something. */
-function isWriting(field: EventTarget | null): boolean {
-  return (
-    field instanceof HTMLTextAreaElement ||
-    (field instanceof HTMLInputElement && field.type === "text")
-  );
 }
 
 /** A dialog; one without `onClose` is left by what is in it alone, and not by Escape. */
@@ -49,9 +51,10 @@ export function Dialog(props: {
   onClose?: () => void;
   children: ComponentChildren;
   isWide?: boolean;
+  isWritten?: boolean;
 }) {
   const ref = useRef<HTMLDialogElement>(null);
-  const isWritten = useRef(false);
+  const isWritten = useRef(props.isWritten ?? false);
   const isAsking = useRef(false);
   const t = useWords(common);
   // Escape also ends a choice of characters: what was written must not be gone by it.

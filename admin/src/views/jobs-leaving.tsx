@@ -104,9 +104,7 @@ function Shown(props: { leaving: Leaving }) {
           )}
         </section>
       )}
-      {leaving.messages_waiting > 0 && (
-        <p class="faint">{t.unread(leaving.messages_waiting)}</p>
-      )}
+      {leaving.messages_waiting > 0 && <p class="faint">{t.unread(leaving.messages_waiting)}</p>}
     </>
   );
 }

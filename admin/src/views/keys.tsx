@@ -7,7 +7,7 @@ import { Check, Form, TextField } from "../parts/form";
 import { PagedList } from "../parts/list";
 import { Empty, useReport } from "../parts/notes";
 import { confirm, Dialog, toast } from "../parts/overlay";
-import { When } from "../parts/time";
+import { useZone, When } from "../parts/time";
 import { useWords } from "../words";
 import { keys } from "../words/keys";
 
@@ -140,6 +140,7 @@ function NewKey(props: { onClose: () => void; onMade: (token: string | null) => 
   const [agent, setAgent] = useState("");
   const [namespace, setNamespace] = useState("");
   const [expires, setExpires] = useState("");
+  const zone = useZone();
   const toggle = (scope: string) => {
     const next = new Set(scopes);
     if (!next.delete(scope)) next.add(scope);
@@ -149,7 +150,8 @@ function NewKey(props: { onClose: () => void; onMade: (token: string | null) => 
     if (scopes.size === 0) throw new ApiError(0, "invalid_input", t.chooseOne, null, null);
     const body: Record<string, unknown> = { name, scopes: [...scopes] };
     if (agent.trim()) body.agent = agent.trim();
-    if (expires) body.expires_at = new Date(expires).toISOString();
+    // Without an offset the server reads it in the namespace's zone, as everything here is shown.
+    if (expires) body.expires_at = expires;
     const { data } = await write<{ token: string | null }>("POST", "/v1/keys", {
       body,
       query: { namespace: namespace.trim() },
@@ -185,7 +187,7 @@ function NewKey(props: { onClose: () => void; onMade: (token: string | null) => 
             type="datetime-local"
             value={expires}
             onInput={setExpires}
-            hint={t.expiresHint}
+            hint={t.expiresHint(zone)}
           />
         </div>
       </Form>

@@ -108,8 +108,9 @@ export function MemoryEditor(props: {
   const { memory } = props;
   if (memory !== null && theirs !== null) {
     return (
-      <Dialog title={t.conflictTitle} onClose={props.onClose}>
+      <Dialog title={t.conflictTitle} onClose={props.onClose} isWritten>
         <Form
+          isWritten
           send={() => change(memory, theirs.version)}
           label={t.useMine}
           onCancel={() => props.onSaved(memory.id, "")}

@@ -17,7 +17,9 @@ export function Snooze(props: { task: Item; act: Act; onClose: () => void }) {
   const put = async (when: string) => {
     const path = `/v1/items/${props.task.id}/state`;
     const body = { action: "snooze", ...(when ? { until: when } : {}) };
-    if (await props.act("POST", path, body, t.snoozed)) props.onClose();
+    const isDone = await props.act("POST", path, body, t.snoozed);
+    if (isDone) props.onClose();
+    return isDone;
   };
   return (
     <Dialog title={t.snoozeTitle} onClose={props.onClose}>
@@ -132,8 +134,9 @@ export function TaskEditor(props: {
   if (theirs !== null) {
     const text = (one: Draft) => Object.values(one).filter(Boolean).join("\n");
     return (
-      <Dialog title={t.editTitle} onClose={props.onClose}>
+      <Dialog title={t.editTitle} onClose={props.onClose} isWritten>
         <Form
+          isWritten
           send={() => send(theirs.version)}
           label={t.overwrite}
           onCancel={() => props.onSaved("")}

@@ -211,7 +211,9 @@ function Notes(props: { task: Item; onAdd: (text: string) => Promise<boolean> })
   const c = useWords(common);
   const [text, setText] = useState("");
   const add = async () => {
-    if (await props.onAdd(text)) setText("");
+    const isDone = await props.onAdd(text);
+    if (isDone) setText("");
+    return isDone;
   };
   return (
     <>

@@ -11,6 +11,7 @@ import { PagedList } from "../parts/list";
 import { Empty, useReport } from "../parts/notes";
 import { toast } from "../parts/overlay";
 import { When } from "../parts/time";
+import { useUnsaved } from "../parts/unsaved";
 import { go, link } from "../router";
 import { useWords } from "../words";
 import { common } from "../words/common";
@@ -113,6 +114,7 @@ function Capture(props: { onDone: () => void }) {
   const [isSending, setSending] = useState(false);
   const changed = useChanged(props.onDone);
   const report = useReport();
+  useUnsaved(text.trim() !== "");
   const send = async (event: Event) => {
     event.preventDefault();
     if (text.trim() === "" || isSending) return;

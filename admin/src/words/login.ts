@@ -12,6 +12,8 @@ export const login = words({
     wrong: "This key is not known here, or has expired.",
     narrow: "This key may not read memories. The panel needs a key with memory:read.",
     ended: "You were logged out: the key is no longer valid.",
+    kept: "What you wrote is kept in this tab: log in to go on.",
+    giveUp: "Give it up",
     malformed: "A key has only letters, digits and signs; something else was pasted along.",
   },
   zh: {
@@ -25,6 +27,8 @@ export const login = words({
     wrong: "这里没有这把密钥，或它已过期。",
     narrow: "这把密钥不能读取记忆。面板需要带有 memory:read 权限的密钥。",
     ended: "已退出登录：密钥已失效。",
+    kept: "你写下的内容还在这个标签页里，重新登录即可继续。",
+    giveUp: "放弃这些内容",
     malformed: "密钥只含字母、数字和符号，似乎粘贴了多余的内容。",
   },
 });

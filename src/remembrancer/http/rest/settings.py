@@ -51,6 +51,12 @@ class SettingsAnswer(Shape):
     defaults: SettingsShape
 
 
+class ShownSettings(SettingsAnswer):
+    """The settings of the namespace that the key belongs to, or that was named."""
+
+    namespace: str
+
+
 class ChangedSettings(SettingsAnswer):
     """The settings after a change; `changed` is false when they were so already."""
 
@@ -109,7 +115,8 @@ class DateAnswer(Shape):
 
 
 async def _get(call: Call[None, None]) -> Answer:
-    return Answer(await app_settings.get_app_settings(call.app, call.caller))
+    shown = await app_settings.get_app_settings(call.app, call.caller)
+    return Answer({"namespace": call.caller.namespace, **shown})
 
 
 async def _server(call: Call[None, None]) -> Answer:
@@ -134,7 +141,7 @@ ROUTES: Final = (
         area="settings",
         summary="Show the namespace's settings",
         scope="memory:read",
-        response=SettingsAnswer,
+        response=ShownSettings,
         handler=_get,
     ),
     Route(
