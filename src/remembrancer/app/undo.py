@@ -13,7 +13,9 @@ from typing import Final
 from remembrancer.app.commit import Answer, Plan, write_in_turn
 from remembrancer.app.objectives import clear_objective_of
 from remembrancer.app.relations import refuse_circles
+from remembrancer.app.rolled_pages import roll_again
 from remembrancer.app.state import App
+from remembrancer.core.distill.diary import REVISED
 from remembrancer.core.errors import Conflict, InvalidInput, NotFound
 from remembrancer.core.ids import RELATIONS, SHARED, Stream, item_stream
 from remembrancer.core.items.record import ItemRecord, after_draft, item_view
@@ -32,6 +34,8 @@ CONFLICTS_SHOWN_MAX: Final = 20
 """Obstacles that one answer names. Our choice."""
 
 _INVERSES: Final = frozenset({UNDONE, REDONE})
+_FOLLOWING: Final = frozenset({REDONE, REVISED})
+"""What is no change of its own: it follows from another that is taken back or brought back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +145,7 @@ async def _plan(app: App, caller: Caller, verb: str, cause: str) -> Plan:
     standing: list[Conflict] = []
     for event in reversed(wanted):
         stream, one = event.stream, present[event.stream]
-        if verb == UNDONE and (event.kind == REDONE or event.version in one.undone):
+        if verb == UNDONE and (event.kind in _FOLLOWING or event.version in one.undone):
             continue
         if verb == REDONE and event.note.get("undoes_version") not in one.undone and one.events:
             continue
@@ -183,6 +187,7 @@ async def _plan(app: App, caller: Caller, verb: str, cause: str) -> Plan:
     }
     await refuse_circles(app, caller, edits)
     item = await _item_answer(app, caller, edits, now_ms)
+    edits += await roll_again(app, caller, edits)
     plan = Plan(answer={**answer, **item}, at_ms=now_ms, edits=edits)
     return await clear_objective_of(app, caller, plan, _item_changes(edits))
 

@@ -9,8 +9,8 @@ from remembrancer.core.distill.diary import (
     CONTENT_CHARS_MAX,
     Page,
     closes,
-    days_of_week,
     parse_label,
+    span_of,
     week_of,
     write_page,
 )
@@ -83,7 +83,9 @@ def test_weeks_and_months_close_with_their_last_day() -> None:
     assert closes("2026-05-31") == [("week", "2026-W22"), ("month", "2026-05")]
     assert closes("2026-03-02") == []
     assert week_of("2027-01-03") == "2026-W53"
-    assert days_of_week("2026-W53")[-1] == "2027-01-03"
+    assert span_of("2026-W53") == ("2026-12-28", "2027-01-04")
+    assert span_of("2026-02") == ("2026-02-01", "2026-03-01")
+    assert span_of("2026-12") == ("2026-12-01", "2027-01-01")
 
 
 @pytest.mark.parametrize("count", [1, 3, 10])

@@ -56,6 +56,11 @@ class Day:
         return not self.parts and self.after > Cursor(self.start_ms)
 
     @property
+    def is_again(self) -> bool:
+        """Whether it was done before; its week and month may be over since."""
+        return self.done is not None and self.done.at_ms >= self.end_ms
+
+    @property
     def cursor_name(self) -> str:
         """Cursor of the messages of this day that are in parts."""
         return cursor_of(self.date)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
 from typing import Final
 
 from remembrancer.app.jobs.asking import CutOff, NoModel, Question, ask
@@ -21,7 +20,7 @@ from remembrancer.core.distill.diary import (
     Page,
     PageKind,
     closes,
-    parse_label,
+    span_of,
     week_of,
     write_page,
 )
@@ -148,16 +147,20 @@ def plan_diary(writing: Writing) -> list[StreamEdit]:
 async def _closed(
     ctx: JobContext, day: Day, today: Sequence[Page], latest: Sequence[Page]
 ) -> list[Page]:
-    """Return the pages of the weeks and months that are over with this day, or were before it."""
+    """Return the pages of the weeks and months that are over with this day, or were before it, or
+    have a page already that this day is dreamt again for."""
     labels: list[tuple[PageKind, str]] = []
     for page in latest:
         week, month = week_of(page.label), page.label[:7]
         labels += [("week", week)] if week != week_of(day.date) else []
         labels += [("month", month)] if month != day.date[:7] else []
     labels += closes(day.date)
+    if day.is_again:
+        labels += [("week", week_of(day.date)), ("month", day.date[:7])]
+    labels = list(dict.fromkeys(labels))
     if not labels:
         return []
-    spans = [_bounds(kind, label) for kind, label in labels]
+    spans = [span_of(label) for _, label in labels]
     # One span over all of them: no page lies between the latest one's month and this day's.
     whole = min(first for first, _ in spans), max(end for _, end in spans)
     known, within = await ctx.app.sql.read(
@@ -168,25 +171,19 @@ async def _closed(
     )
     written = {str(row["label"]) for row in known.rows}
     fresh = {page.label for page in today}
+    open_ = {week_of(day.date), day.date[:7]} - {label for _, label in closes(day.date)}
     earlier = [page for page in map(store.page_of, within.rows) if page.label not in fresh]
     result: list[Page] = []
     for (kind, label), (first, end) in zip(labels, spans, strict=True):
         days = [page for page in (*earlier, *today) if first <= page.starts_on < end]
         is_new = label not in written or any(page in days for page in today)
-        if days and is_new:
+        is_open = label in open_ and label not in written
+        if days and is_new and not is_open:
             rolled = await _rolled(ctx, day, [page.summary for page in days], label=label)
             result.append(
                 rolled_page(kind, label, days, title=rolled.title, summary=rolled.summary)
             )
     return result
-
-
-def _bounds(kind: PageKind, label: str) -> tuple[str, str]:
-    first = date.fromisoformat(parse_label(label)[1])
-    if kind == "week":
-        return first.isoformat(), (first + timedelta(days=7)).isoformat()
-    after = (first.replace(day=28) + timedelta(days=4)).replace(day=1)
-    return first.isoformat(), after.isoformat()
 
 
 async def _rolled(

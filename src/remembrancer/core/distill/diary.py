@@ -21,6 +21,10 @@ from remembrancer.core.values import JSON
 PageKind = Literal["day", "week", "month"]
 """What a page is about."""
 
+REVISED: Final = "PageRevised"
+"""Kind of the event that rolls a week or month up again, without one of its days. It is no night:
+it dates no consolidation, and it is not undone by itself."""
+
 TITLE_CHARS_MAX: Final = 80
 """Characters of a page's title. Our choice; a prompt asks for half."""
 
@@ -72,6 +76,19 @@ def write_page(present: Mapping[str, JSON], page: Page) -> Draft | None:
     return Draft("PageWritten", changes) if changes else None
 
 
+def page_from(label: str, fields: Mapping[str, JSON]) -> Page | None:
+    """Return the page of a record; None when the record has no page any more."""
+    kind, starts_on = parse_label(label)
+    if not fields.get("kind"):
+        return None
+    title, summary, content = (
+        str(fields.get(name) or "") for name in ("title", "summary", "content")
+    )
+    through = fields.get("through_id")
+    through_id = None if through is None else str(through)
+    return Page(label, kind, starts_on, title, summary, content, through_id)
+
+
 def parse_label(label: str) -> tuple[PageKind, str]:
     """Return what a label names and its first day. *Raises:* InvalidInput."""
     try:
@@ -97,10 +114,13 @@ def week_of(day: str) -> str:
     return f"{year:04}-W{week:02}"
 
 
-def days_of_week(label: str) -> list[str]:
-    """Return the dates of a week."""
-    first = date.fromisocalendar(int(label[:4]), int(label[6:]), 1)
-    return [(first + timedelta(days=number)).isoformat() for number in range(7)]
+def span_of(label: str) -> tuple[str, str]:
+    """Return the first day of a week or month and the first behind it. *Raises:* InvalidInput."""
+    kind, starts_on = parse_label(label)
+    first = date.fromisoformat(starts_on)
+    if kind == "week":
+        return first.isoformat(), (first + timedelta(days=7)).isoformat()
+    return first.isoformat(), (first.replace(day=28) + timedelta(days=4)).replace(day=1).isoformat()
 
 
 def closes(day: str) -> list[tuple[PageKind, str]]:
