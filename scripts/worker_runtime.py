@@ -18,7 +18,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,9 +45,11 @@ VARIABLES = {"EMBEDDING_MODEL": "off", "RATE_LIMIT_PER_MINUTE": "0"}
 """The Worker's variables unless more are given."""
 LAUNCHER = '#!/bin/sh\ncommand=$1\nshift\nexec "{runtime}" "$command" {options} "$@"\n'
 """What wrangler starts for the runtime: wrangler has no option for where Pyodides are kept."""
+PORTS = range(20_000, 30_000)
+"""Below those that Linux (from 32,768) and others (from 49,152) give out. Our choice."""
 START_S = 300
 """Seconds until the first answer; the runtime compiles Pyodide, and may first fetch it."""
-STOP_S = 10
+STOP_S = 60
 """Seconds that the processes may take to end."""
 PAUSE_S = 0.5
 """Seconds between two questions whether it answers."""
@@ -139,7 +141,7 @@ def serve(
         base = ("--config", str(ROOT / configuration), "--persist-to", str(scratch / "state"))
         migrate = [str(PROGRAMS / "wrangler"), "d1", "migrations", "apply", "DB", "--local", *base]
         _run(migrate, environment)
-        port = port or _free_port()
+        port = port or free_port()
         token = f"sk-{secrets.token_urlsafe(24)}"
         command = [sys.executable, "-m", "pywrangler", "dev", *base, WITHOUT_LOGIN]
         command += ["--ip", "127.0.0.1", "--port", str(port)]
@@ -178,11 +180,16 @@ def _run(command: Sequence[str], environment: Mapping[str, str]) -> None:
         raise NotStarted(done.stdout + done.stderr)
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        number: int = probe.getsockname()[1]
-    return number
+def free_port() -> int:
+    """A port that nobody listens on, and that no system gives to whoever asks for any.
+
+    Of those that are given out, it could be somebody else's by the time it is used.
+    """
+    while True:
+        number = secrets.choice(PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", number))
+            return number
 
 
 def _wait(runtime: Runtime, process: subprocess.Popen[bytes]) -> None:

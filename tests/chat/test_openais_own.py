@@ -14,7 +14,7 @@ from tests.e2e.serving import environment
 from client_tests import source_of
 
 HERE = Path(__file__).parent
-WAIT_S = 200
+WAIT_S = 280
 TESTS = ("tests/api_resources/chat/test_completions.py", "tests/api_resources/test_models.py")
 CHOSEN = "create or (Models and list)"
 """What the gateway serves; the others ask for completions and models that a vendor keeps."""

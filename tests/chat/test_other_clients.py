@@ -15,7 +15,7 @@ from tests.e2e.serving import environment
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
-WAIT_S = 100
+WAIT_S = 280
 
 
 def run_node(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

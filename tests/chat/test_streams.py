@@ -10,6 +10,7 @@ from collections.abc import Callable
 import httpx
 import pytest
 from tests.chat.conftest import Gateway
+from tests.e2e.serving import WAIT_S
 
 from measuring import resident_mib
 
@@ -19,7 +20,6 @@ CHUNKS = 200
 """Chunks of each."""
 MEMORY_MIB_MAX = 200
 """What the server may hold at most, streams included. Source: DESIGN section 14."""
-WAIT_S = 20.0
 
 
 def question(text: str, **more: object) -> dict[str, object]:
@@ -31,7 +31,7 @@ def client(gateway: Gateway) -> httpx.AsyncClient:
     headers = {"authorization": f"Bearer {gateway.server.token}"}
     limits = httpx.Limits(max_connections=None)
     return httpx.AsyncClient(
-        base_url=gateway.server.url, headers=headers, timeout=60, limits=limits
+        base_url=gateway.server.url, headers=headers, timeout=WAIT_S, limits=limits
     )
 
 

@@ -25,6 +25,8 @@ from starlette.routing import Route
 
 Json = Any
 
+START_S = 120.0
+"""Seconds until a server that does not listen is given up."""
 THINKS_S = 60.0
 """Seconds that the model `thinks-long` takes for a whole answer, unless its client leaves."""
 
@@ -305,13 +307,20 @@ def running_upstream() -> Iterator[Upstream]:
     """A server in a thread of its own, for as long as the block runs."""
     upstream = Upstream()
     config = uvicorn.Config(
-        make_app(upstream), host="127.0.0.1", port=0, log_config=None, lifespan="off", ws="none"
+        make_app(upstream),
+        host="127.0.0.1",
+        port=0,
+        log_config=None,
+        lifespan="off",
+        ws="none",
+        # None is closed for being idle, just when somebody asks again.
+        timeout_keep_alive=3_600,
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
-        until = time.monotonic() + 10
+        until = time.monotonic() + START_S
         while not server.started:
             assert time.monotonic() < until, "the mock upstream does not start"
             time.sleep(0.01)

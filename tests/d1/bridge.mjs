@@ -31,7 +31,7 @@ const callQueue = async (env, { queue, messages }) => {
     sent[queue] = (sent[queue] ?? 0) + messages.length;
     return null;
   }
-  for (let waits = 0; waits < 1000; waits += 1) {
+  for (let waits = 0; waits < 12_000; waits += 1) {
     const found = delivered[queue] ?? [];
     if (found.length >= (sent[queue] ?? 0)) {
       sent[queue] = 0;

@@ -30,8 +30,8 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 NODE: Final = ROOT / "node_modules" / ".bin" / "node"
 MINIFLARE: Final = ROOT / "node_modules" / "miniflare"
 
-CALL_S_MAX: Final = 40.0
-"""Seconds one call may take: D1's own limit is 30."""
+CALL_S_MAX: Final = 120.0
+"""Seconds one call may take: D1's own limit is 30, and a busy machine may be slower."""
 
 
 def missing_part() -> str | None:
@@ -283,7 +283,7 @@ class D1Bridge:
         while self._processes:
             process = self._processes.pop()
             try:
-                process.wait(timeout=10)
+                process.wait(timeout=60)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait(timeout=10)

@@ -20,7 +20,7 @@ from urllib.parse import quote
 import httpx
 from tests.conftest import ROOT
 from tests.e2e.logs import SENT
-from tests.e2e.serving import LOGS, PROGRAM, Json, Launcher, Server, environment
+from tests.e2e.serving import LOGS, PROGRAM, WAIT_S, Json, Launcher, Server, environment
 
 OK = "ok"
 """What a door says when nothing is wrong."""
@@ -107,7 +107,7 @@ class FarDoors:
             f"{self.server.url}/mcp",
             content=tool.message().encode("utf-8"),
             headers={**self._headers(key, namespace), "content-type": "application/json"},
-            timeout=30,
+            timeout=WAIT_S,
         )
         answer = response.json()
         code = _told(answer)
@@ -128,7 +128,7 @@ class FarDoors:
                 **({"content-type": "application/json"} if has_body else {}),
                 **request.headers,
             },
-            timeout=30,
+            timeout=WAIT_S,
         )
         code = _told(response.json())
         assert response.is_success if code == OK else response.status_code == CODES[code].http
@@ -158,7 +158,7 @@ class Doors(FarDoors):
             [PROGRAM, "mcp", *place],
             input=line,
             capture_output=True,
-            timeout=60,
+            timeout=WAIT_S,
             check=True,
             env=environment(),
         )
@@ -206,7 +206,7 @@ class Doors(FarDoors):
     def close(self) -> None:
         """Close them all."""
         if self.streams is not None:
-            self.streams.communicate(timeout=20)
+            self.streams.communicate(timeout=WAIT_S)
         self.launcher.close()
 
 
@@ -216,7 +216,7 @@ def open_doors(folder: Path) -> Doors:
     server = launcher.serve()
     doors = Doors(server, launcher=launcher)
     furnish(doors)
-    with closing(sqlite3.connect(launcher.data / "remembrancer.db", timeout=20)) as database:
+    with closing(sqlite3.connect(launcher.data / "remembrancer.db", timeout=WAIT_S)) as database:
         # Years pass for one key; nobody waits for them.
         database.execute("UPDATE keys SET expires_at = 1 WHERE name = 'expired'")
         database.commit()

@@ -11,7 +11,7 @@ from itertools import count
 
 import httpx
 import pytest
-from tests.e2e.serving import Json, Launcher, Server, ask_tool
+from tests.e2e.serving import WAIT_S, Json, Launcher, Server, ask_tool
 
 WRITERS = 8
 """Writers at once. Source: issue of the foundation."""
@@ -60,7 +60,7 @@ def _verified(launcher: Launcher) -> Json:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("writes", [WRITES_FEW, pytest.param(WRITES, marks=pytest.mark.long)])
 def test_writers_at_once_lose_nothing(launcher: Launcher, writes: int) -> None:
     server = launcher.serve()
@@ -87,7 +87,7 @@ def _write_until_it_dies(server: Server, number: int, begun: threading.Semaphore
     raise AssertionError("the server did not die")
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(900)
 def test_killed_server_keeps_every_acknowledged_write_whole(launcher: Launcher) -> None:
     kept: list[str] = []
     for _ in range(3):
@@ -96,7 +96,7 @@ def test_killed_server_keeps_every_acknowledged_write_whole(launcher: Launcher) 
         with ThreadPoolExecutor(WRITERS) as pool:
             done = [pool.submit(_write_until_it_dies, server, n, begun) for n in range(WRITERS)]
             for _ in range(40):  # well into the run, with writes under way
-                assert begun.acquire(timeout=30)
+                assert begun.acquire(timeout=WAIT_S)
             server.kill()
             kept += [item_id for each in done for item_id in each.result()]
     server = launcher.serve()
@@ -114,7 +114,7 @@ def test_killed_server_keeps_every_acknowledged_write_whole(launcher: Launcher) 
     assert launcher.answer("tasks", "--all", "--limit", "100") == before
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_two_servers_and_the_command_line_never_meet_busy(launcher: Launcher) -> None:
     servers = [launcher.serve() for _ in range(2)]
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import socket
 import stat
 import subprocess
 from collections.abc import Sequence
 
 import httpx
 import pytest
-from tests.e2e.serving import PROGRAM, Json, Launcher, environment
+from tests.e2e.serving import PROGRAM, WAIT_S, Json, Launcher, environment
+
+from worker_runtime import free_port
 
 
 def test_first_start_makes_a_private_folder_and_a_key_and_keeps_them(launcher: Launcher) -> None:
@@ -34,8 +35,7 @@ def test_key_of_the_environment_is_used_and_none_is_made(launcher: Launcher) -> 
 
 
 def test_announcement_for_people_has_every_address_and_snippet(launcher: Launcher) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [str(PROGRAM), "serve", "--port", str(port), "--data", str(launcher.data)]
     with subprocess.Popen(
         command,
@@ -99,7 +99,7 @@ def test_start_that_cannot_be_ends_with_a_sentence(
 def test_log_has_one_json_line_per_request_and_no_memory_text(launcher: Launcher) -> None:
     server = launcher.serve()
     server.call("capture_context", input="我的秘密日记")
-    httpx.post(f"{server.url}/mcp", params={"token": server.token}, json={})
+    httpx.post(f"{server.url}/mcp", params={"token": server.token}, json={}, timeout=WAIT_S)
     server.stop()
     log = (launcher.data.parent / "server-0.log").read_text(encoding="utf-8")
     lines = [json.loads(line) for line in log.splitlines()]
@@ -128,7 +128,7 @@ def _talk(launcher: Launcher, messages: Sequence[Json], *arguments: str) -> list
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=WAIT_S,
         check=False,
         env=environment(REMEMBRANCER_DATA=str(launcher.data)),
     )

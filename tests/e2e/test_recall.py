@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 
 import pytest
-from tests.e2e.serving import Json, Server
+from tests.e2e.serving import WAIT_S, Json, Server
 
 SEARCH = "/v1/search/memories"
-
-ATTEMPTS = 50
-"""Requests after which what is written behind an answer must be there."""
 
 
 def ask(server: Server, method: str, path: str, body: Json = None) -> Json:
@@ -22,11 +20,12 @@ def ask(server: Server, method: str, path: str, body: Json = None) -> Json:
 
 def explained(server: Server, recall_id: str) -> Json:
     """The explanation of a recall, which is written after its answer."""
-    for _ in range(ATTEMPTS):
+    end = time.monotonic() + WAIT_S
+    while True:
         shown = server.call("recall_explain", id=recall_id)
         if "error" not in shown:
             return shown
-    raise AssertionError(shown)
+        assert time.monotonic() < end, shown
 
 
 @pytest.mark.parametrize(

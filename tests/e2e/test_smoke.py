@@ -6,28 +6,32 @@ import uuid
 
 import httpx
 import pytest
-from tests.e2e.serving import Server
+from tests.e2e.serving import WAIT_S, Server
 
 
 def test_health_is_open_and_good(server: Server) -> None:
-    response = httpx.get(f"{server.url}/health")
+    response = httpx.get(f"{server.url}/health", timeout=WAIT_S)
     assert response.status_code == 200
     assert response.json()["status"] in ("ok", "degraded")
-    welcome = httpx.get(f"{server.url}/").json()
+    welcome = httpx.get(f"{server.url}/", timeout=WAIT_S).json()
     assert welcome["doors"]["mcp"].endswith("/mcp")
 
 
 @pytest.mark.parametrize("path", ["/v1/keys", "/v1/items", "/mcp"])
 def test_doors_without_a_key_are_closed(server: Server, path: str) -> None:
     method = "POST" if path == "/mcp" else "GET"
-    response = httpx.request(method, f"{server.url}{path}", json={} if path == "/mcp" else None)
+    response = httpx.request(
+        method, f"{server.url}{path}", json={} if path == "/mcp" else None, timeout=WAIT_S
+    )
     assert response.status_code == 401
     assert response.json()["error"]["code"] == "unauthenticated"
 
 
 def test_mcp_takes_its_key_in_the_address(server: Server) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    response = httpx.post(f"{server.url}/mcp", params={"token": server.token}, json=message)
+    response = httpx.post(
+        f"{server.url}/mcp", params={"token": server.token}, json=message, timeout=WAIT_S
+    )
     assert response.status_code == 200
     names = [tool["name"] for tool in response.json()["result"]["tools"]]
     assert "get_startup_context" in names

@@ -30,7 +30,7 @@ from remembrancer.core.values import MINUTE_MS
 from remembrancer.local.folder import DataFolder
 from remembrancer.local.opening import open_stores
 from remembrancer.local.runtime import LocalRuntime
-from remembrancer.local.server import bind
+from remembrancer.local.server import KEEP_ALIVE_S, bind
 from remembrancer.local.wire import LocalApp, make_asgi
 
 SCRIPT = Path(__file__).resolve().parent.parent / "data" / "week.md"
@@ -69,7 +69,13 @@ async def serving(folder: Path, runtime: LocalRuntime) -> AsyncIterator[str]:
         app = App(stores.sql, stores.kv, runtime, settings)
         local = LocalApp(app, stores.sql, runtime, data)
         listening = bind("127.0.0.1", 0)
-        config = uvicorn.Config(make_asgi(local), log_config=None, access_log=False, ws="none")
+        config = uvicorn.Config(
+            make_asgi(local),
+            log_config=None,
+            access_log=False,
+            ws="none",
+            timeout_keep_alive=KEEP_ALIVE_S,
+        )
         server = uvicorn.Server(config)
         task = asyncio.create_task(server.serve(sockets=[listening]))
         try:
@@ -177,7 +183,7 @@ async def play(folder: Path) -> Played:
     runtime = WeekRuntime()
     async with (
         serving(folder, runtime) as url,
-        httpx2.AsyncClient(headers={"authorization": f"Bearer {KEY}"}, timeout=30) as http,
+        httpx2.AsyncClient(headers={"authorization": f"Bearer {KEY}"}, timeout=120) as http,
     ):
         transport = streamable_http_client(url, http_client=http)
         async with Client(transport, mode="auto", cache=None) as client:

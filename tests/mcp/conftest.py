@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import ROOT
-from tests.e2e.serving import Launcher
+from tests.e2e.serving import WAIT_S, Launcher
 
 MODULES = ROOT / "node_modules"
 """Where `scripts/install --dev` puts the tools of the Node world."""
@@ -100,12 +100,12 @@ def _serve(target: Target) -> Iterator[Served]:
     assert port.isdigit(), f"{target.name} did not start"
     yield Served(target, f"http://127.0.0.1:{port}/mcp")
     process.stdin.close()
-    process.wait(timeout=10)
+    process.wait(timeout=WAIT_S)
     process.stdout.close()
 
 
 def run_node(
-    script: Path, *arguments: str, folder: Path, seconds: int = 90
+    script: Path, *arguments: str, folder: Path, seconds: int = 280
 ) -> subprocess.CompletedProcess[str]:
     """Run a script of `node_modules` with its own Node, in a folder it may write to."""
     node = MODULES / ".bin" / "node"

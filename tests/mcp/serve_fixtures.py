@@ -20,7 +20,10 @@ async def serve() -> None:
     listening = socket.socket()
     listening.bind((_HOST, 0))
     listening.listen()  # before the port is told: who connects at once must find it
-    config = uvicorn.Config(fixture_app(), log_level="error", lifespan="off")
+    # None is closed for being idle, just when a client asks again.
+    config = uvicorn.Config(
+        fixture_app(), log_level="error", lifespan="off", timeout_keep_alive=3_600
+    )
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve([listening]))
     print(listening.getsockname()[1], flush=True)  # noqa: T201

@@ -14,7 +14,7 @@ import tempfile
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from remembrancer.local.server import _Bounded, bind
+from remembrancer.local.server import KEEP_ALIVE_S, _Bounded, bind
 from remembrancer.local.wire import make_asgi, open_app
 
 KEY = "sk-conformance"
@@ -37,7 +37,9 @@ async def serve(folder: str) -> None:
         listening = bind("127.0.0.1", 0)
         # The product's own way of reading HTTP, as `remembrancer serve` has it.
         app = with_key(make_asgi(local))
-        config = uvicorn.Config(app, http=_Bounded, log_level="error", lifespan="off")
+        config = uvicorn.Config(
+            app, http=_Bounded, log_level="error", lifespan="off", timeout_keep_alive=KEEP_ALIVE_S
+        )
         server = uvicorn.Server(config)
         running = asyncio.create_task(server.serve([listening]))
         print(listening.getsockname()[1], flush=True)  # noqa: T201

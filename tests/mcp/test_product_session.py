@@ -13,7 +13,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextContent
-from tests.e2e.serving import PROGRAM, environment
+from tests.e2e.serving import PROGRAM, WAIT_S, environment
 from tests.mcp.conftest import Served, run_node
 from tests.mcp.session import (
     LANGUAGES,
@@ -34,7 +34,7 @@ STDIO = ("mcp", "--tools", "all")
 @asynccontextmanager
 async def _over_http(served: Served, namespace: str, mode: str) -> AsyncIterator[Client]:
     headers = {**served.target.headers, "x-remembrancer-namespace": namespace}
-    async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
+    async with httpx2.AsyncClient(headers=headers, timeout=WAIT_S) as http:
         transport = streamable_http_client(served.url, http_client=http)
         async with Client(transport, mode=mode, cache=None) as client:
             yield client

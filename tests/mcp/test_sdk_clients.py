@@ -13,6 +13,7 @@ from mcp import Client
 from mcp.client.session import ElicitationFnT
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitRequestParams, ElicitResult, TextContent
+from tests.e2e.serving import WAIT_S
 from tests.mcp.conftest import Served, run_node
 
 MODES = ("auto", "legacy", "2026-07-28")
@@ -24,7 +25,7 @@ async def _client(
     served: Served, mode: str, answer: ElicitationFnT | None = None
 ) -> AsyncIterator[Client]:
     headers = dict(served.target.headers)
-    async with httpx2.AsyncClient(headers=headers, timeout=10) as http:
+    async with httpx2.AsyncClient(headers=headers, timeout=WAIT_S) as http:
         transport = streamable_http_client(served.url, http_client=http)
         async with Client(transport, mode=mode, elicitation_callback=answer, cache=None) as client:
             yield client

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 from mcp import Client, StdioServerParameters
 from tests.conftest import ROOT
+from tests.e2e.serving import WAIT_S
 
 COMMAND = ("-m", "tests.mcp.stdio_fixtures")
 
@@ -45,7 +46,7 @@ def test_stdio_server_answers_what_was_asked_and_exits_at_the_end_of_input() -> 
         cwd=ROOT,
         input="\n".join(lines).encode(),
         capture_output=True,
-        timeout=20,
+        timeout=WAIT_S,
         check=False,
     )
     assert done.returncode == 0
@@ -77,7 +78,7 @@ def test_stdio_server_that_is_interrupted_while_it_waits_ends_cleanly() -> None:
         process.stdin.flush()
         assert json.loads(process.stdout.readline())["id"] == 1
         process.send_signal(signal.SIGINT)
-        process.wait(timeout=20)
+        process.wait(timeout=WAIT_S)
         assert process.stderr is not None
         said = process.stderr.read()
     assert b"Fatal" not in said

@@ -12,8 +12,9 @@ import pytest
 from tests.chat.upstream import Upstream, running_upstream
 from tests.d1.bridge import D1Bridge
 from tests.pyodide.conftest import TOKEN, VARIABLES, serve
+from tests.pyodide.serving import ANSWER_S
 
-WAIT_S = 30.0
+WAIT_S = 120.0
 """Seconds that work after an answer may take."""
 
 
@@ -35,7 +36,9 @@ def client(d1_bridge: D1Bridge, upstream: Upstream) -> Iterator[httpx.Client]:
     }
     edge = serve(d1_bridge, variables={**VARIABLES, **settings})
     headers = {"authorization": f"Bearer {TOKEN}"}
-    with httpx.Client(base_url=edge.url, headers=headers, timeout=60, trust_env=False) as made:
+    with httpx.Client(
+        base_url=edge.url, headers=headers, timeout=ANSWER_S, trust_env=False
+    ) as made:
         yield made
     assert edge.stop() == 0
 

@@ -19,7 +19,7 @@ CONTRACT = [
     "test_vectors.py",
 ]
 """The suites of ports that the Worker has drivers for."""
-RUN_S_MAX = 500
+RUN_S_MAX = 900
 """Seconds that a whole run may take."""
 
 

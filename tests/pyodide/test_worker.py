@@ -14,6 +14,7 @@ import httpx
 import pytest
 from tests.conftest import ROOT
 from tests.pyodide.conftest import TOKEN, Edge
+from tests.pyodide.serving import ANSWER_S
 
 E2E = ROOT / "tests" / "e2e"
 """The black-box suite, which `BASE_URL` and `TOKEN` point here."""
@@ -23,7 +24,9 @@ E2E = ROOT / "tests" / "e2e"
 def client(edge: Edge) -> Iterator[httpx.Client]:
     """A client with the owner's key."""
     headers = {"authorization": f"Bearer {TOKEN}"}
-    with httpx.Client(base_url=edge.url, headers=headers, timeout=60, trust_env=False) as made:
+    with httpx.Client(
+        base_url=edge.url, headers=headers, timeout=ANSWER_S, trust_env=False
+    ) as made:
         yield made
 
 

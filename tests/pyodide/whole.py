@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 from tests.d1.bridge import D1Bridge
-from tests.pyodide.serving import TOKEN, VARIABLES, Edge, serve
+from tests.pyodide.serving import ANSWER_S, TOKEN, VARIABLES, Edge, serve
 
 from remembrancer.core.limits import SQL_BATCH_STATEMENTS_MAX
 
@@ -103,7 +103,9 @@ def serving_whole(bridge: D1Bridge) -> Iterator[Whole]:
     """Serve a Worker with every binding; it must end without a promise nobody heard."""
     edge = serve(bridge, variables=SETTINGS, is_whole=True)
     headers = {"authorization": f"Bearer {TOKEN}"}
-    with httpx.Client(base_url=edge.url, headers=headers, timeout=60, trust_env=False) as client:
+    with httpx.Client(
+        base_url=edge.url, headers=headers, timeout=ANSWER_S, trust_env=False
+    ) as client:
         yield Whole(edge, client)
         assert edge.statements() <= SQL_BATCH_STATEMENTS_MAX
     assert edge.stop() == 0

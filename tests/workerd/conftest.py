@@ -38,7 +38,7 @@ def runtime(upstream: Upstream) -> Iterator[Runtime]:
 def client(runtime: Runtime) -> Iterator[httpx.Client]:
     """A client with the owner's key."""
     headers = {"authorization": f"Bearer {runtime.token}"}
-    with httpx.Client(base_url=runtime.url, headers=headers, timeout=60, trust_env=False) as made:
+    with httpx.Client(base_url=runtime.url, headers=headers, timeout=300, trust_env=False) as made:
         yield made
 
 

@@ -30,4 +30,4 @@ __all__ = [
     "test_whole_answer_comes_back_and_its_turn_is_kept",
 ]
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
