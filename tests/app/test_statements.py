@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from tests.app.candidates.test_queue import waiting
 from tests.builders import NAMESPACE, Bench, id_of
+from tests.rival import Rival
 from tests.seeding import Seeded, seed
 
 from remembrancer.app.candidates.decide import decide_candidates
@@ -39,29 +40,10 @@ from remembrancer.core import limits
 from remembrancer.core.errors import Conflict
 from remembrancer.core.messages import Message
 from remembrancer.core.values import Idempotency
-from remembrancer.ports.sql import Outcome, Statement
-from remembrancer.testing.stores import Call, CountingStore, memory_store
+from remembrancer.testing.stores import memory_store
 
 STATEMENTS_MAX = limits.SQL_BATCH_STATEMENTS_MAX - 2
 """Of those that a request may send, two are for whoever asks: its key, and that it was used."""
-
-
-class Rival(CountingStore):
-    """A store in which somebody else is faster, so many times."""
-
-    clashes = 0
-
-    async def write(self, statements: Sequence[Statement]) -> list[Outcome]:
-        if not self.clashes:
-            return await super().write(statements)
-        self.clashes -= 1
-        self.counts.calls.append(Call("write", tuple(each.sql for each in statements)))
-        columns = "events.namespace, events.stream, events.version"
-        raise Conflict("somebody was faster", details={"constraint": columns})
-
-    def session(self, bookmark: str | None) -> Rival:
-        del bookmark
-        return self
 
 
 class Counted:

@@ -213,7 +213,7 @@ async def recall_rare(place: Place) -> object:
 
 _COUNTED = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)"
 
-_FULL_LIBRARY = (
+FULL_LIBRARY = (
     (
         (
             f"{_COUNTED} INSERT OR IGNORE INTO glossary (namespace, id, name, term, aliases,"
@@ -235,7 +235,7 @@ _FULL_LIBRARY = (
 
 
 async def recall_by_full_library(place: Place) -> object:
-    statements = [Statement(sql, (NAMESPACE, count)) for sql, count in _FULL_LIBRARY]
+    statements = [Statement(sql, (NAMESPACE, count)) for sql, count in FULL_LIBRARY]
     await place.app.sql.write(statements)
     return await recalled(place, "What does the user prefer, and is there a peanut allergy?")
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from remembrancer.app.state import App
 from remembrancer.app.vectors.kick import index_soon
@@ -20,10 +19,6 @@ from remembrancer.core.values import JSON, Caller
 from remembrancer.ports.sql import Statement
 from remembrancer.store import ledger, vector_outbox
 from remembrancer.store.ledger import StreamEdit
-
-FOLLOWING_STATEMENTS: Final = 2
-"""Statements that a request must still be able to send after a command: that its key was used, and
-another look. Our choice."""
 
 Answer = dict[str, JSON]
 """What a write answers: a JSON object, the same at every door and on every repetition."""
@@ -65,8 +60,7 @@ async def write(app: App, caller: Caller, decide: Callable[[], Awaitable[Plan]])
             await app.sql.write(statements)
         except Conflict as clash:
             is_last = attempt == limits.CONFLICT_ATTEMPTS_MAX
-            cost = app.spending.statements - sent
-            if is_last or not app.spending.affords(cost + FOLLOWING_STATEMENTS):
+            if is_last or not app.spending.affords(app.spending.statements - sent):
                 raise _final(clash, attempt) from clash
             continue
         if is_reworded:

@@ -8,32 +8,41 @@ nothing is left half-done. Not a cache.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from remembrancer.core.errors import LimitExceeded, PlatformError
 from remembrancer.ports.runtime import Runtime
 from remembrancer.ports.sql import Outcome, SqlStore, Statement
 
+FOLLOWING_STATEMENTS: Final = 2
+"""Statements that are set aside in any request: that its key was used, and another look. Our
+choice."""
+
 
 class Spending:
     """What was sent so far.
 
-    *Shape:* `statements_max` None where nothing is bounded; `is_over` once a batch was refused.
+    *Shape:* `statements_max` None where nothing is bounded; `reserved` statements are for what must
+    still follow, whatever else could be tried; `is_over` once a batch was refused.
     """
 
     def __init__(self, statements_max: int | None = None) -> None:
         self.statements_max = statements_max
         self.queries = 0
         self.statements = 0
+        self.reserved = FOLLOWING_STATEMENTS
         self.is_over = False
 
     def affords(self, statements: int) -> bool:
-        """Tell whether so many statements may still be sent."""
-        return self.statements_max is None or self.statements + statements <= self.statements_max
+        """Tell whether so many statements may still be sent, beside those that are set aside."""
+        most = self.statements_max
+        return most is None or self.statements + statements + self.reserved <= most
 
     def spend(self, statements: int) -> None:
         """Count one round trip and its statements. *Raises:* LimitExceeded, when they are more than
         may be sent."""
-        if not self.affords(statements):
+        most = self.statements_max
+        if most is not None and self.statements + statements > most:
             self.is_over = True
             raise self.refusal()
         self.queries += 1

@@ -30,7 +30,7 @@ class Call(Generic[Q, B]):
     route's models, None where it has none; `raw` is the body's bytes where the route has a body;
     `expected_version` comes from `If-Match`; `base_url` is how the client reached this server,
     without a slash at the end; `count` counts one more request of this key, for a body that holds
-    several, and raises RateLimited.
+    several; it raises LimitExceeded when there are too many, also for the database.
     """
 
     app: App

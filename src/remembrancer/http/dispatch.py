@@ -150,6 +150,9 @@ def _last(pairs: Sequence[tuple[str, str]], name: str) -> str | None:
 
 
 def _count(door: Door, exchange: Exchange, visitor: Caller | None) -> None:
+    if exchange.app.spending.is_over:
+        # What came before in this body was too much: what follows is not begun.
+        raise exchange.app.spending.refusal()
     if visitor is not None and not _is_unlimited(visitor, exchange):
         key = f"{visitor.namespace} {visitor.key_id}"
         door.limiter.take(key, exchange.app.runtime.now_ms())

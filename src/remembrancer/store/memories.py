@@ -76,14 +76,20 @@ def use_statement(namespace: Namespace, ids: Sequence[str]) -> Statement:
 
 def use_of(rows: Sequence[Row]) -> dict[str, dict[str, JSON]]:
     """Return id → counters of use in answer form, from the rows of `use_statement`."""
+    return {str(row["item_id"]): _use(row) for row in rows}
+
+
+def exported_use_of(rows: Sequence[Row]) -> list[dict[str, JSON] | None]:
+    """Return the counters of use in rows of `export_statement`; None for what was never used."""
+    return [None if row["recall_count"] is None else _use(row) for row in rows]
+
+
+def _use(row: Row) -> dict[str, JSON]:
     return {
-        str(row["item_id"]): {
-            "recall_count": int(str(row["recall_count"])),
-            "last_recalled_at": _time(row["last_recalled_at"]),
-            "seen_count": int(str(row["seen_count"])),
-            "last_seen_at": _time(row["last_seen_at"]),
-        }
-        for row in rows
+        "recall_count": int(str(row["recall_count"])),
+        "last_recalled_at": _time(row["last_recalled_at"]),
+        "seen_count": int(str(row["seen_count"])),
+        "last_seen_at": _time(row["last_seen_at"]),
     }
 
 
@@ -94,7 +100,8 @@ def _time(value: SqlValue) -> str | None:
 def export_statement(
     namespace: Namespace, *, type_: str | None, after: int, limit: int
 ) -> Statement:
-    """Return the statement that reads memories in the order of their making, deleted ones not.
+    """Return the statement that reads memories in the order of their making, deleted ones not, with
+    their counters of use, for `store.items.records_of` and `exported_use_of`.
 
     *Shape:* `after` the `seq` of the last one before, 0 for the first page.
     """
@@ -102,8 +109,10 @@ def export_statement(
     last = marks.add(after)
     typed = "" if type_ is None else f" AND i.type = {marks.add(type_)}"
     return Statement(
-        f"SELECT {COLUMNS}, {owner_columns()} FROM items AS i WHERE i.seq > {last}"
-        f" AND i.namespace = ?1 AND i.kind = 'memory' AND i.state <> 'deleted'{typed}"
+        f"SELECT {COLUMNS}, {owner_columns()}, u.recall_count, u.last_recalled_at, u.seen_count,"
+        " u.last_seen_at FROM items AS i LEFT JOIN item_use AS u ON u.namespace = i.namespace"
+        f" AND u.item_id = i.id WHERE i.seq > {last} AND i.namespace = ?1"
+        f" AND i.kind = 'memory' AND i.state <> 'deleted'{typed}"
         f" ORDER BY i.seq LIMIT {marks.add(limit)}",
         marks.values,
     )

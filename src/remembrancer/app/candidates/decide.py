@@ -46,7 +46,7 @@ from remembrancer.store.ledger import StreamEdit
 DECISIONS_MAX: Final = 50
 """Decisions of one call. Our choice: a sitting; each is a batch of its own."""
 
-DECISION_STATEMENTS: Final = 20
+DECISION_STATEMENTS: Final = 22
 """Statements that a decision takes at most: while a request affords no more of them, what is left
 is for another one. Source: measured."""
 

@@ -41,6 +41,10 @@ STATEMENTS_MAX: Final = 34
 """Statements of one piece of a run; with the frame's own they stay under the 45 of a request."""
 
 
+SETTLING_STATEMENTS: Final = 6
+"""Statements of a request that are set aside for writing down how a run ended, and for asking what
+is left. Our choice."""
+
 LATE_MAX: Final = 5
 """Batches of a run that are read again because something came between. Our choice."""
 
@@ -155,9 +159,11 @@ class JobContext:
 
     async def read_again(self, clash: Conflict) -> None:
         """Count that a batch is to be read again, since a message may have come late. *Raises:*
-        LeaseLost; the clash, when it has happened too often to be that."""
+        LeaseLost; the clash, when it has happened too often to be that, or when the request affords
+        no more than was sent so far: the run's next try reads it."""
         await self.still_mine()
-        if self.counts["late"] >= LATE_MAX:
+        is_dear = not self.app.spending.affords(STATEMENTS_MAX - self.budget.statements)
+        if self.counts["late"] >= LATE_MAX or is_dear:
             raise clash
         self.count(late=1)
 

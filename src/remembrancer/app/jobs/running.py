@@ -14,6 +14,7 @@ from remembrancer.app.commit import Answer
 from remembrancer.app.jobs.catalogue import require_job
 from remembrancer.app.jobs.frame import (
     LEASE_MS,
+    SETTLING_STATEMENTS,
     STATEMENTS_MAX,
     Asked,
     Budget,
@@ -71,6 +72,7 @@ async def run(
     written, no model is asked.
     """
     asked = asked or Asked()
+    app.spending.reserved = max(app.spending.reserved, SETTLING_STATEMENTS)
     if trigger == "hand" and asked.pieces_max is None:
         most = app.settings.job_pieces_max or app.request_pieces
         asked = replace(asked, pieces_max=most)

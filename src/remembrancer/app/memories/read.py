@@ -200,8 +200,8 @@ async def export_memories(
 ) -> Answer:
     """Return memories in the order of their making, whatever their state; deleted ones not.
 
-    *Shape:* `{"memories", "count", "next_cursor"}`. *Raises:* InvalidInput. *Promise:* two round
-    trips a page.
+    *Shape:* `{"memories", "count", "next_cursor"}`. *Raises:* InvalidInput. *Promise:* one
+    statement a page.
     """
     if not 1 <= limit <= EXPORTED_MAX:
         raise InvalidInput(
@@ -212,9 +212,12 @@ async def export_memories(
     [outcome] = await app.sql.read(
         [store.export_statement(caller.namespace, type_=type, after=after, limit=limit + 1)]
     )
-    records, references = item_store.records_of(outcome.rows[:limit])
-    items = [item_view(record, references) for record in records]
-    memories = await _with_use(app, caller, items) if items else []
+    rows = outcome.rows[:limit]
+    records, references = item_store.records_of(rows)
+    memories: list[JSON] = [
+        memory_view(item_view(record, references), use or UNUSED)
+        for record, use in zip(records, store.exported_use_of(rows), strict=True)
+    ]
     has_more = len(outcome.rows) > limit
     return {
         "memories": memories,

@@ -5,10 +5,11 @@ Precious quotes, the glossary, messages and boot are routes of their own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import ClassVar, Final, Literal, cast
 
 from pydantic import Field
+from starlette.responses import Response, StreamingResponse
 
 from remembrancer.app.commit import Answer as AppAnswer
 from remembrancer.app.items.inputs import ItemInput
@@ -20,7 +21,7 @@ from remembrancer.core import limits
 from remembrancer.core.items.fields import MemoryType, State
 from remembrancer.core.items.query import OFFSET_MAX
 from remembrancer.core.values import JSON
-from remembrancer.http.answers import Answer
+from remembrancer.http.answers import Answer, json_bytes
 from remembrancer.http.calls import Call
 from remembrancer.http.parsing import Query
 from remembrancer.http.rest.item_bodies import Share, text
@@ -55,6 +56,7 @@ class ExportQuery(Query):
 
     type: MemoryType | None = None
     format: Literal["json"] = "json"
+    cursor: str | None = Field(None, description="`meta.next_cursor` of the piece before.")
 
 
 class MemoryFields(Named):
@@ -219,19 +221,33 @@ async def _search(call: Call[None, MemorySearchBody]) -> Answer:
     return Answer(found)
 
 
-async def _export(call: Call[ExportQuery, None]) -> Answer:
-    data: list[JSON] = []
-    cursor: str | None = None
+async def _export(call: Call[ExportQuery, None]) -> Response:
+    # The first page before the answer begins: what is wrong is said in its status.
+    first = await _page(call, call.query.cursor)
+    return StreamingResponse(_exported(call, first), media_type="application/json")
+
+
+async def _page(call: Call[ExportQuery, None], cursor: str | None) -> AppAnswer:
+    asked = call.query.type
+    return await read.export_memories(call.app, call.caller, type=asked, cursor=cursor)
+
+
+async def _exported(call: Call[ExportQuery, None], page: AppAnswer) -> AsyncIterator[bytes]:
+    """Give the answer page by page, for as long as the request affords another."""
+    count = 0
+    yield b'{"data":['
     while True:
-        page = await read.export_memories(
-            call.app, call.caller, type=call.query.type, cursor=cursor
-        )
-        data += cast("list[JSON]", page["memories"])
-        if page["next_cursor"] is None:
+        memories = cast("list[JSON]", page["memories"])
+        if memories:
+            yield (b"," if count else b"") + json_bytes(memories)[1:-1]
+        count += len(memories)
+        cursor = page["next_cursor"]
+        if cursor is None or not call.app.spending.affords(1):
             break
-        cursor = str(page["next_cursor"])
-    meta = {"namespace": call.caller.namespace, "count": len(data)}
-    return Answer({"data": data, "meta": meta})
+        page = await _page(call, str(cursor))
+    meta = {"namespace": call.caller.namespace, "count": count}
+    yield b'],"meta":' + json_bytes(meta | ({} if cursor is None else {"next_cursor": cursor}))
+    yield b"}"
 
 
 _WRITE_ERRORS: Final = ("invalid_date", "invalid_transition", "not_found")
@@ -289,6 +305,9 @@ ROUTES: Final = (
         name="export_memories",
         area="memories",
         summary="Export all memories but deleted ones, in the order of their making",
+        description="All of them at once, as a rule. On Cloudflare an answer holds 40,000 or so: "
+        "when there are more, `meta.next_cursor` is there, and the same request with it as its "
+        "`cursor` goes on.",
         scope="export:read",
         query=ExportQuery,
         response=ExportedMemories,

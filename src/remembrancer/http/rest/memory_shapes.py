@@ -138,14 +138,15 @@ class FoundMemories(Shape):
 
 
 class ExportMeta(Shape):
-    """What an export holds."""
+    """What an export holds; `next_cursor` is there when another request is to go on."""
 
     namespace: str
     count: int
+    next_cursor: str | None = None
 
 
 class ExportedMemories(Shape):
-    """All memories."""
+    """All memories, or those of one piece."""
 
     data: list[MemoryShape]
     meta: ExportMeta
