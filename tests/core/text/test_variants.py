@@ -27,7 +27,7 @@ def test_word_has_its_other_script(term: str, form: str) -> None:
 
 @pytest.mark.parametrize("term", ["coffee", "18080", "咖啡", "3月", "ミルク", "u1f431", ""])
 def test_word_of_one_script_has_no_other(term: str) -> None:
-    assert other_forms(term) == []
+    assert other_forms(term) == ()
 
 
 def test_text_is_simplified_character_by_character() -> None:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final
 
 from remembrancer.core.text.fold import normalise
-from remembrancer.core.text.pieces import Compound, Run, pieces_of
+from remembrancer.core.text.pieces import Compound, Run, known_pieces
 from remembrancer.core.text.scripts import CLASS_CACHE_ENTRIES
 from remembrancer.core.text.stems import stem
 from remembrancer.core.text.variants import simplified
@@ -47,7 +47,7 @@ def spoken(text: str) -> Spoken:
     """Return the whole words of a text: `ReactJS` is one word, and none of its parts is."""
     words: list[str] = []
     runs: list[str] = []
-    for piece in pieces_of(text):
+    for piece in known_pieces(text):
         if isinstance(piece, Run):
             runs.append(simplified("".join(piece.units)))
         elif isinstance(piece, Compound):

@@ -106,7 +106,7 @@ def render_patch(
     head = [PATCH_OPEN, _PREFACE_ZH if is_zh else _PREFACE_EN]
     room = tokens_max - _frame_tokens("\n".join([*head, PATCH_CLOSE]))
     explained = _term_lines(terms, _TERM_ZH if is_zh else _TERM_EN, int(room * TERM_SHARE))
-    room -= _cost(explained)
+    room -= sum(map(_cost, explained))
     kept: list[str] = []
     ids: list[str] = []
     for line in lines:
@@ -114,9 +114,9 @@ def render_patch(
         written = _fitting(start, line.text, room)
         if written is None:
             continue
-        kept.append(written)
+        kept.append(written[0])
         ids.append(line.id)
-        room -= _cost([written])
+        room -= written[1]
     if not kept and not explained:
         return Patch()
     text = "\n".join([*head, *explained, *kept, PATCH_CLOSE])
@@ -151,25 +151,26 @@ def _term_lines(terms: Sequence[TermLine], word: str, room: int) -> list[str]:
     for one in terms:
         written = _fitting(f"- [{word} {quote(one.term)}] ", one.definition, room)
         if written is not None:
-            lines.append(written)
-            room -= _cost([written])
+            lines.append(written[0])
+            room -= written[1]
     return lines
 
 
-def _cost(lines: Sequence[str]) -> int:
-    """Return what lines cost, each with the end of the line before it."""
-    return sum(estimate_tokens("\n" + line) for line in lines)
+def _cost(line: str) -> int:
+    """Return what a line costs, with the end of the line before it."""
+    return estimate_tokens("\n" + line)
 
 
-def _fitting(start: str, text: str, room: int) -> str | None:
-    """Return a line that fits, its text cut if need be; None when the room is too small for it."""
+def _fitting(start: str, text: str, room: int) -> tuple[str, int] | None:
+    """Return a line that fits, its text cut if need be, and its cost; None when the room is too
+    small for it."""
     line = start + quote(text)
-    if _cost([line]) <= room:
-        return line
+    if (cost := _cost(line)) <= room:
+        return line, cost
     share = room
     while share >= QUOTE_TOKENS_MIN:
         line = start + quote(trim_to_tokens(text, share))
-        if _cost([line]) <= room:
-            return line
+        if (cost := _cost(line)) <= room:
+            return line, cost
         share -= QUOTE_TOKENS_MIN // 2
     return None

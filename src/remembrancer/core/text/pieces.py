@@ -28,6 +28,9 @@ KNOWN_WORDS: Final = 4_096
 KNOWN_CHARS_MAX: Final = 40
 """Characters of such a word. Our choice: what is longer hardly comes again."""
 
+TEXTS_KEPT: Final = 32
+"""Texts whose pieces are kept, the last ones. Our choice: the messages under way."""
+
 Role = Literal["word", "whole", "part", "number"]
 """What a token is inside its piece: a plain word, a compound kept whole, a part of it, digits."""
 
@@ -114,6 +117,12 @@ def pieces_of(text: str) -> Iterator[Piece]:
             yield _run(text[start:end], match.group(), left, compounds.get(end))
         else:
             yield Pictograph("".join(f"u{ord(char):x}" for char in text[start:end]))
+
+
+@lru_cache(maxsize=TEXTS_KEPT)
+def known_pieces(text: str) -> tuple[Piece, ...]:
+    """Return the pieces of a text that several ask for, such as a message: as `pieces_of`."""
+    return tuple(pieces_of(text))
 
 
 def _run(text: str, classes: str, left: Compound | None, right: Compound | None) -> Run:

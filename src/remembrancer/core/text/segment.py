@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final, Literal
 
-from remembrancer.core.text.pieces import Compound, Pictograph, Run, Token, pieces_of
+from remembrancer.core.text.pieces import Compound, Pictograph, Run, Token, known_pieces, pieces_of
 from remembrancer.core.text.stems import stem
 from remembrancer.core.text.stopwords import is_stop_word, stop_mask
 
@@ -96,7 +96,7 @@ def _query_terms(text: str, limit: int, *, with_singles: bool) -> tuple[Term, ..
     telling: list[Term] = []
     singles: list[Term] = []
     stops: list[Term] = []
-    for piece in pieces_of(text):
+    for piece in known_pieces(text):
         if isinstance(piece, Pictograph):
             telling.append(Term(piece.text, _WEIGHT_EMOJI, "emoji"))
         elif isinstance(piece, Compound):

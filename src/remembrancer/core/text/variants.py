@@ -7,12 +7,15 @@ them are tried. It translates nothing and shows nothing to anyone. Any ring may 
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import Final
 
 FORMS_MAX: Final = 4
 """Forms of one term at most, beside its own. Our choice: two characters with two forms each."""
+
+TERMS_KEPT: Final = 2_048
+"""Terms whose other forms are kept, the last ones: questions share their pairs. Our choice."""
 
 _CHARS_MAX: Final = 3
 """Characters of a term that is written otherwise. Source: the index holds pairs of characters."""
@@ -137,22 +140,23 @@ def simplified(text: str) -> str:
     return text if text.isascii() else text.translate(_to_simplified())
 
 
-def other_forms(term: str) -> list[str]:
+@lru_cache(maxsize=TERMS_KEPT)
+def other_forms(term: str) -> tuple[str, ...]:
     """Return the other ways to write a term: simplified first, then traditional.
 
     *Shape:* at most `FORMS_MAX`, the likelier first, none of them the term itself; empty for most
     terms that are not Chinese.
     """
     if term.isascii():
-        return []
+        return ()
     plain = simplified(term)
     if len(plain) > _CHARS_MAX or (plain == term and not any(map(_traditional, term))):
-        return []
+        return ()
     choices = [enumerate(_traditional(char) or char) for char in plain]
     ranked = sorted(product(*choices), key=lambda way: sum(place for place, _ in way))
     forms = dict.fromkeys([plain, *("".join(char for _, char in way) for way in ranked)])
     forms.pop(term, None)
-    return list(forms)[:FORMS_MAX]
+    return tuple(forms)[:FORMS_MAX]
 
 
 def _traditional(char: str) -> str:
