@@ -18,6 +18,7 @@ from tests.edge.standins import PRINTED, Answer, Body, Context, JsException, Req
 
 from remembrancer.app.jobs.catalogue import JOBS
 from remembrancer.core.errors import RemembrancerError
+from remembrancer.core.limits import EDGE_CHAT_BODY_BYTES_MAX
 from remembrancer.edge import bindings as names
 from remembrancer.edge.wire import Isolate
 from worker import Default
@@ -53,6 +54,16 @@ async def test_item_is_kept_and_found_with_a_bookmark() -> None:
     listed = await ask(isolate, env, Request(given={**OWNER, "x-remembrancer-bookmark": "b-7"}))
     assert [item["title"] for item in json_of(listed)["items"]] == ["吃荔枝"]
     assert env.DB.starts[-1] == "b-7"
+
+
+async def test_chat_may_have_what_an_isolate_can_hold_and_no_more() -> None:
+    for announced, status in ((EDGE_CHAT_BODY_BYTES_MAX, 400), (15_000_000, 413)):
+        headers = {**OWNER, "content-type": "application/json", "content-length": str(announced)}
+        body = Body([b"{", b" " * (announced - 2), b"}"])
+        address = "https://memory.example/v1/chat/completions"
+        made = await ask(Isolate(), bindings(), Request("POST", address, headers, body))
+        assert made.status == status, made.data
+        assert (body.reads == 0) is (status == 413)
 
 
 async def test_worker_is_the_isolate_behind_the_sdks_class() -> None:

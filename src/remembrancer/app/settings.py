@@ -129,6 +129,17 @@ class Settings(UpstreamSettings, PromptCacheSettings, RecallSettings, DistillSet
         le=BODY_BYTES_CEILING,
         description="Bytes of the largest request body.",
     )
+    chat_body_bytes_max: Annotated[
+        int | None,
+        About(f"a whole number of bytes from {BODY_BYTES_FLOOR} to {BODY_BYTES_CEILING}"),
+    ] = Field(
+        None,
+        ge=BODY_BYTES_FLOOR,
+        le=BODY_BYTES_CEILING,
+        description="Bytes of the largest chat, its pictures included; unless set "
+        f"{limits.CHAT_BODY_BYTES_MAX}, and {limits.EDGE_CHAT_BODY_BYTES_MAX} on Cloudflare, but "
+        "never less than BODY_BYTES_MAX.",
+    )
     allowed_origins: Annotated[
         tuple[str, ...],
         BeforeValidator(_split_origins),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from remembrancer.app.context.cache import FirstLevel
@@ -9,7 +10,7 @@ from remembrancer.app.settings import Settings
 from remembrancer.app.spending import MeteredSql, Spending, Writes
 from remembrancer.app.turnstile import Turnstile
 from remembrancer.app.vectors.indexing import Indexing
-from remembrancer.core.limits import SQL_BATCH_STATEMENTS_MAX
+from remembrancer.core.limits import CHAT_BODY_BYTES_MAX, SQL_BATCH_STATEMENTS_MAX
 from remembrancer.core.recall.frequencies import CommonWords
 from remembrancer.core.vectors.background import Background
 from remembrancer.ports.assets import Assets
@@ -23,6 +24,10 @@ from remembrancer.ports.sql import SqlStore
 from remembrancer.ports.vectors import VectorIndex
 
 
+def _no_damage() -> str | None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class App:
     """What the use cases stand on; made once per process or isolate.
@@ -34,9 +39,11 @@ class App:
     `reranker`, `chat`, `outbound`, `queue`, `blobs` (then long texts stay in the database) and
     `assets` (the panel's files). `embedder` is of the model that `vectors` holds. `request_pieces`
     bounds the pieces of a job that one request may run, None where requests have no bound;
+    `chat_bytes_max` the bytes of a chat, unless the settings do;
     `spending` what this copy has sent to the database; `writes` how the last write of all went;
     `backgrounds` what the cosines of models mean, as far as they were asked; `common` how many
-    items hold the common words of what was asked lately.
+    items hold the common words of what was asked lately; `damage` says what the database's keeper
+    found broken in it, None while nothing is known.
     """
 
     sql: SqlStore
@@ -57,10 +64,12 @@ class App:
     blobs: BlobStore | None = None
     assets: Assets | None = None
     request_pieces: int | None = None
+    chat_bytes_max: int = CHAT_BODY_BYTES_MAX
     spending: Spending = field(default_factory=Spending)
     writes: Writes = field(default_factory=Writes)
     backgrounds: dict[EmbeddingModel, Background] = field(default_factory=dict)
     common: CommonWords = field(default_factory=CommonWords)
+    damage: Callable[[], str | None] = _no_damage
 
     def serving(self, bookmark: str | None) -> App:
         """Return the app as one request, message or line of the schedule has it.

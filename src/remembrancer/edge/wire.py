@@ -22,6 +22,7 @@ from remembrancer.app.state import App
 from remembrancer.app.turnstile import Turnstile
 from remembrancer.app.vectors.bound import with_indexes
 from remembrancer.core.errors import InvalidInput, RemembrancerError
+from remembrancer.core.limits import EDGE_CHAT_BODY_BYTES_MAX
 from remembrancer.edge import bindings as names
 from remembrancer.edge import bridge
 from remembrancer.edge.assets import WorkersAssets
@@ -117,6 +118,7 @@ class Isolate:
             settings=settings,
             # A piece of a job and what is around it stay under the free plan's statements.
             request_pieces=1,
+            chat_bytes_max=EDGE_CHAT_BODY_BYTES_MAX,
             turnstile=Turnstile(PatientLock),
             queue=names.bound(env, names.QUEUE, WorkersQueue),
             blobs=names.bound(env, names.BUCKET, R2Blobs),

@@ -90,5 +90,5 @@ def _too_large(bytes_max: int) -> DoorError:
     return DoorError(
         "payload_too_large",
         f"the body has more than {bytes_max} bytes",
-        hint="send less at once, or raise BODY_BYTES_MAX",
+        hint="send less at once, or raise BODY_BYTES_MAX (for chats CHAT_BODY_BYTES_MAX)",
     )

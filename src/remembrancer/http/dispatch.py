@@ -214,7 +214,7 @@ def _expected_version(exchange: Exchange, route: AnyRoute) -> int | None:
 
 
 async def _read_body(exchange: Exchange, route: AnyRoute) -> bytes:
-    bytes_max = route.body_bytes_max or exchange.app.settings.body_bytes_max
+    bytes_max = route.body_bytes_max(exchange.app)
     raw = await bodies.read_body(exchange.request.receive, exchange.headers, bytes_max=bytes_max)
     if raw:
         accepted = route.raw_body or bodies.JSON_TYPES

@@ -15,6 +15,7 @@ from typing import Any, Final, Generic, Literal
 
 from starlette.responses import Response
 
+from remembrancer.app.state import App
 from remembrancer.core.access.scopes import Scope
 from remembrancer.core.errors import CODES
 from remembrancer.http.answers import Answer
@@ -34,6 +35,11 @@ Schema = Mapping[str, object]
 """A JSON schema, where a pydantic model would say no more."""
 
 
+def usual_bytes_max(app: App) -> int:
+    """Return the bytes that a body may have, unless a route says otherwise."""
+    return app.settings.body_bytes_max
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route(Generic[Q, B]):
     """One method on one path.
@@ -42,9 +48,9 @@ class Route(Generic[Q, B]):
     `area` groups routes in the reference; `scope` is None for an open route, which reads a key
     only when `greets` is set, and where `any_key` says that a key of any scope will do; `query`
     and `body` are models that refuse unknown fields; a route with `raw_body` (media types, `*/*`
-    for any) gets bytes instead; `response` is a shape or a schema, None when there is no body;
-    `params` says what each path parameter is; `errors` lists codes beyond those that the table
-    adds; `query_token` lets the key come as `?token=`.
+    for any) gets bytes instead; `body_bytes_max` of either at most; `response` is a shape or a
+    schema, None when there is no body; `params` says what each path parameter is; `errors` lists
+    codes beyond those that the table adds; `query_token` lets the key come as `?token=`.
     """
 
     method: Method
@@ -60,7 +66,7 @@ class Route(Generic[Q, B]):
     query: type[Q] | None = None
     body: type[B] | None = None
     raw_body: tuple[str, ...] = ()
-    body_bytes_max: int | None = None
+    body_bytes_max: Callable[[App], int] = usual_bytes_max
     response: type[Shape] | Schema | None = None
     media_type: str = "application/json"
     statuses: tuple[int, ...] = (200,)

@@ -121,9 +121,9 @@ async def test_route_with_a_body_refuses_another_media_type(
 
 @pytest.mark.parametrize("route", [r for r in LISTED if r.has_body], ids=_name)
 async def test_route_with_a_body_refuses_one_over_the_cap(route: AnyRoute) -> None:
-    served = serve({"BODY_BYTES_MAX": "65536"})
+    served = serve({"BODY_BYTES_MAX": "65536", "CHAT_BODY_BYTES_MAX": "65536"})
     headers = {**OWNER, "content-type": (route.raw_body or ("application/json",))[0]}
-    cap = route.body_bytes_max or 65_536
+    cap = route.body_bytes_max(served.app)
     async with served.client() as client:
         response = await client.request(
             route.method, _fill(route.path), headers=headers, content=b" " * (cap + 1)

@@ -12,6 +12,7 @@ from remembrancer.app.gateway.chat import count_tokens, relay
 from remembrancer.app.gateway.models import list_models
 from remembrancer.app.gateway.openai_speech import OpenAISpeech
 from remembrancer.app.gateway.speech import Question
+from remembrancer.app.state import App
 from remembrancer.http.answers import Answer
 from remembrancer.http.bodies import JSON_TYPES
 from remembrancer.http.calls import Call
@@ -64,6 +65,10 @@ def _question(call: Call[ChatQuery, None], *, has_memory: bool) -> Question:
     )
 
 
+def _bytes_max(app: App) -> int:
+    return max(app.settings.body_bytes_max, app.settings.chat_body_bytes_max or app.chat_bytes_max)
+
+
 async def _chat(call: Call[ChatQuery, None]) -> Response:
     return _relay(call, has_memory=True)
 
@@ -111,6 +116,7 @@ ROUTES: Final = (
         scope="chat:proxy",
         query=ChatQuery,
         raw_body=JSON_TYPES,
+        body_bytes_max=_bytes_max,
         response=_COMPLETION,
         errors=_UPSTREAM_ERRORS,
         handler=_chat,
@@ -126,6 +132,7 @@ ROUTES: Final = (
         scope="chat:proxy",
         query=ChatQuery,
         raw_body=JSON_TYPES,
+        body_bytes_max=_bytes_max,
         response=_COMPLETION,
         errors=_UPSTREAM_ERRORS,
         handler=_guide_dog,
@@ -144,6 +151,7 @@ ROUTES: Final = (
         scope="chat:proxy",
         query=ChatQuery,
         raw_body=JSON_TYPES,
+        body_bytes_max=_bytes_max,
         response=_MESSAGE,
         errors=_UPSTREAM_ERRORS,
         handler=_messages,
@@ -159,6 +167,7 @@ ROUTES: Final = (
         scope="chat:proxy",
         query=ChatQuery,
         raw_body=JSON_TYPES,
+        body_bytes_max=_bytes_max,
         response={"type": "object"},
         errors=_UPSTREAM_ERRORS,
         handler=_count_tokens,
