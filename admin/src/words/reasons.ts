@@ -8,6 +8,7 @@ const CHINESE: [RegExp, string][] = [
     /^the vectors are behind: a change waits for (\d+) minutes.*$/,
     "向量有积压：一处更改已等待 $1 分钟，暂时只能按字面找到",
   ],
+  [/^the database is damaged: (.+)$/, "数据库已损坏（$1）：请停下服务器，用备份恢复"],
   [/^the embedder's quota is spent.*$/, "向量模型的额度已用完，稍后会再试"],
   [/^the job '(.+)' has failed for (\d+) minutes$/, "后台任务 $1 已连续出错 $2 分钟"],
   [/^the job '(.+)' (?:is dead|was given up).*$/, "后台任务 $1 多次出错，已停止重试"],

@@ -53,6 +53,9 @@ async def check_health(app: App) -> Health:
     )
     position = ping.rows[0]["position"]
     assert not isinstance(position, bytes)
+    damage = app.damage()
+    if damage is not None:
+        reasons.append(f"the database is damaged: {damage}")
     failure = app.writes.failure if now - app.writes.failed_at_ms <= WRITE_FAILED_MS_MAX else None
     if failure is not None:
         reasons.append(f"nothing is written: {failure}")

@@ -47,6 +47,7 @@ class SqliteStore:
         self._idle: list[SqliteConnection] = []
         self._all: list[SqliteConnection] = []
         self.on_statement: StatementHook | None = None
+        self._damage: str | None = None
         self._close_all = weakref.finalize(self, _close_all, self._all)
 
     @classmethod
@@ -109,6 +110,17 @@ class SqliteStore:
         except sqlite3.Error as error:
             raise self._failed(error) from error
 
+    def damage(self) -> str | None:
+        """Return what was found broken in the file, None while nothing was.
+
+        It stays until the file is opened anew: a later call that works reads another page.
+        """
+        return self._damage
+
+    def note_damage(self, what: str) -> None:
+        """Keep the first thing that was found broken."""
+        self._damage = self._damage or what
+
     def close(self) -> None:
         """Wait for running calls, then close every connection."""
         self._read_lane.close()
@@ -125,7 +137,13 @@ class SqliteStore:
             finally:
                 self._give_back(reader)
         except sqlite3.Error as error:
-            raise translate(error) from error
+            raise self._translated(error) from error
+
+    def _translated(self, error: sqlite3.Error) -> RemembrancerError:
+        ours = translate(error)
+        if isinstance(ours, CorruptData):
+            self.note_damage(str(error))
+        return ours
 
     def _write_now(self, statements: Sequence[Statement]) -> list[Outcome]:
         try:
@@ -153,7 +171,7 @@ class SqliteStore:
 
     def _failed(self, error: sqlite3.Error) -> RemembrancerError:
         """Translate; a writer on a failing file is replaced, so that a repaired disk helps."""
-        ours = translate(error)
+        ours = self._translated(error)
         if isinstance(ours, StoreUnavailable | CorruptData) and self.path != MEMORY:
             writer, self._writer = self._writer, None
             if writer is not None:

@@ -87,7 +87,7 @@ async def open_app(
     async with open_stores(folder, runtime, settings.workers_ai, is_server=is_server) as ports:
         bare = App(ports.sql, ports.kv, runtime, settings, blobs=ports.blobs)
         async with indexed(with_upstream(bare, ports.outbound), ports.indexes) as app:
-            yield LocalApp(app, ports.sql, runtime, folder)
+            yield LocalApp(replace(app, damage=ports.sql.damage), ports.sql, runtime, folder)
 
 
 def read_settings(folder: DataFolder, environ: Mapping[str, str], *, is_named: bool) -> Settings:
@@ -124,10 +124,10 @@ async def serve(
 ) -> None:
     """Serve HTTP until a signal; `on_ready` hears where, and if a panel. *Raises:* Conflict."""
     from remembrancer.app.jobs.works import works_of
-    from remembrancer.local import cron, jobs, server, warming
+    from remembrancer.local import checkup, cron, jobs, server, warming
 
     local = replace(local, app=replace(local.app, queue=(queue := jobs.TaskQueue())))
-    works = works_of(local.app, queue.consume, cron.tick_on)
+    works = [*works_of(local.app, queue.consume, cron.tick_on), checkup.watch(local.store)]
     outbound = local.app.outbound
     if isinstance(outbound, HttpOutbound) and local.app.settings.ai_gateway_base_url is not None:
         works.append(warming.warm_up(outbound.load))
