@@ -12,6 +12,8 @@ import pytest
 from tests.chat.upstream import Upstream, running_upstream
 from tests.d1.bridge import D1Bridge
 from tests.pyodide.conftest import TOKEN, VARIABLES, serve
+
+from remembrancer.core.limits import EDGE_CHAT_BODY_BYTES_MAX
 from tests.pyodide.serving import ANSWER_S
 
 WAIT_S = 120.0
@@ -111,3 +113,16 @@ def test_stream_that_dies_half_way_ends_with_an_error_event(
     assert json.loads(events[-1])["error"]["code"] == "upstream_failed"
     [turn] = turns_of(client, response.headers["x-remembrancer-conversation"])
     assert (turn["is_stream"], turn["is_complete"]) == (True, False)
+
+
+def test_chat_with_a_large_picture_passes_and_its_turn_is_kept(
+    client: httpx.Client, upstream: Upstream
+) -> None:
+    picture = "data:image/png;base64," + "A" * (EDGE_CHAT_BODY_BYTES_MAX - 1_000)
+    shown = {"type": "image_url", "image_url": {"url": picture}}
+    content = [{"type": "text", "text": "看图"}, shown]
+    body = {"model": "companion", "messages": [{"role": "user", "content": content}]}
+    response = client.post("/v1/chat/completions", json=body)
+    assert response.status_code == 200
+    assert upstream.last.body["messages"][0]["content"] == content
+    assert turns_of(client, response.headers["x-remembrancer-conversation"])
