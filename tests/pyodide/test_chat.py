@@ -12,9 +12,9 @@ import pytest
 from tests.chat.upstream import Upstream, running_upstream
 from tests.d1.bridge import D1Bridge
 from tests.pyodide.conftest import TOKEN, VARIABLES, serve
+from tests.pyodide.serving import ANSWER_S
 
 from remembrancer.core.limits import EDGE_CHAT_BODY_BYTES_MAX
-from tests.pyodide.serving import ANSWER_S
 
 WAIT_S = 120.0
 """Seconds that work after an answer may take."""
