@@ -274,6 +274,55 @@ async def test_topic_summary_names_its_canonical_item_and_falls_back_when_it_is_
     assert bundle["canonical_item"]["title"] == "写周报"
 
 
+@pytest.mark.parametrize("is_named", [False, True], ids=["first", "canonical"])
+@pytest.mark.parametrize(
+    "period",
+    [{"expires_at": "in 3 hours"}, {"valid_to": "in 3 hours"}, {"valid_from": "in 3 days"}],
+    ids=["expired", "past", "to come"],
+)
+async def test_what_does_not_hold_now_stands_for_no_topic(
+    period: dict[str, Any], is_named: bool
+) -> None:
+    bench = Bench()
+    await upsert_topic(bench.app, bench.caller(), name="住处", retrieval_priority=5)
+    made: dict[str, Any] = {"kind": "memory", "topic": "住处"}
+    then: Any = {"title": "那时住上海", "startup_priority": 9, **made, **period}
+    present: Any = {"title": "现住东京", **made}
+    answer = await create_item(bench.app, bench.caller(), then)
+    await create_item(bench.app, bench.caller(), present)
+    if is_named:
+        await set_canonical_item(bench.app, bench.caller(), "住处", id_of(answer))
+    first = await _standing_for_topics(bench)
+    assert first == (["现住东京"] * 2 if "valid_from" in period else ["那时住上海"] * 2)
+    bench.runtime.advance(4 * HOUR_MS)
+    assert await _standing_for_topics(bench) == ["现住东京"] * 2
+
+
+async def _standing_for_topics(bench: Bench) -> list[str]:
+    """Return what stands for the only topic in its own bundle and in the startup bundle."""
+    bundle: Any = await get_context_summary(bench.app, bench.caller(), scope="住处")
+    summaries: Any = (await startup(bench))["topic_summaries"]
+    return [one["canonical_item"]["title"] for one in (bundle, *summaries)]
+
+
+async def test_what_does_not_hold_now_is_no_profile_and_no_recurring_system() -> None:
+    bench = Bench()
+    past: dict[str, Any] = {"title": "旧", "expires_at": "in 3 hours"}
+    profile: Any = {**past, "kind": "memory", "topic_name": "profile"}
+    answer = await create_item(bench.app, bench.caller(), profile)
+    await set_canonical_item(bench.app, bench.caller(), "profile", id_of(answer))
+    series: Any = {**past, "project_name": "家", "due": "明天", "recurrence_kind": "daily"}
+    await create_item(bench.app, bench.caller(), series)
+    request = ContextRequest("project", project="家")
+    bundle = await load_context(bench.app, bench.caller(), request)
+    assert titles(bundle["recurring_systems"]) == ["旧"]
+    assert (await startup(bench))["profile"] is not None
+    bench.runtime.advance(4 * HOUR_MS)
+    bundle = await load_context(bench.app, bench.caller(), request)
+    assert bundle["recurring_systems"] == []
+    assert (await startup(bench))["profile"] is None
+
+
 async def test_topic_totals_are_true_beyond_a_page() -> None:
     bench = Bench()
     for number in range(60):

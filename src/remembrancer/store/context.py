@@ -92,7 +92,8 @@ def profile_statement(namespace: Namespace, now_ms: int) -> Statement:
     return Statement(
         f"SELECT {_prefixed('i')} FROM topics AS t CROSS JOIN items AS i ON i.namespace = ?1"
         " AND i.id = coalesce((SELECT c.id FROM items AS c WHERE c.namespace = ?1"
-        f" AND c.id = t.canonical_item_id AND c.{_CURRENT}), (SELECT f.id FROM items AS f"
+        f" AND c.id = t.canonical_item_id AND c.{_CURRENT} AND {_VALID}),"
+        " (SELECT f.id FROM items AS f"
         f" WHERE f.namespace = ?1 AND f.topic_id = t.id AND f.{_CURRENT}"
         f" AND f.startup_priority > 0 AND {_VALID}"
         " ORDER BY f.startup_priority DESC, f.pinned DESC, f.priority DESC, f.updated_at DESC,"
@@ -116,21 +117,21 @@ def projects_statement(namespace: Namespace) -> Statement:
     )
 
 
-def topics_statement(namespace: Namespace) -> Statement:
+def topics_statement(namespace: Namespace, now_ms: int) -> Statement:
     """Return the statement that reads the topics of the startup bundle with their counts."""
     return Statement(
         f"SELECT {_topic_columns()} FROM topics AS t INDEXED BY topics_retrieval"
         " WHERE t.namespace = ?1 AND t.state = 'active' AND t.retrieval_priority > 0"
-        " AND t.slug <> ?2 ORDER BY t.retrieval_priority DESC, t.name, t.id LIMIT ?3",
-        (namespace, PROFILE_SLUG, levels.TOPICS_MAX),
+        " AND t.slug <> ?3 ORDER BY t.retrieval_priority DESC, t.name, t.id LIMIT ?4",
+        (namespace, now_ms, PROFILE_SLUG, levels.TOPICS_MAX),
     )
 
 
-def topic_statement(namespace: Namespace, topic_id: str) -> Statement:
+def topic_statement(namespace: Namespace, topic_id: str, now_ms: int) -> Statement:
     """Return the statement that reads one topic with its counts."""
     return Statement(
-        f"SELECT {_topic_columns()} FROM topics AS t WHERE t.namespace = ?1 AND t.id = ?2",
-        (namespace, topic_id),
+        f"SELECT {_topic_columns()} FROM topics AS t WHERE t.namespace = ?1 AND t.id = ?3",
+        (namespace, now_ms, topic_id),
     )
 
 
@@ -139,11 +140,12 @@ def _topic_columns() -> str:
         f"{_counter('topic', 't.id', name)} AS {name}_count"
         for name in ("active", "dormant", "stale", "pinned")
     )
-    # The canonical item while it is current, else the first current one.
+    # The canonical item while it is current and holds, else the first that is and does.
     canonical = (
         "coalesce((SELECT c.id FROM items AS c WHERE c.namespace = ?1"
-        f" AND c.id = t.canonical_item_id AND c.{_CURRENT}), (SELECT f.id FROM items AS f"
-        f" WHERE f.namespace = ?1 AND f.topic_id = t.id AND f.{_CURRENT}"
+        f" AND c.id = t.canonical_item_id AND c.{_CURRENT} AND {_VALID}),"
+        " (SELECT f.id FROM items AS f"
+        f" WHERE f.namespace = ?1 AND f.topic_id = t.id AND f.{_CURRENT} AND {_VALID}"
         " ORDER BY f.startup_priority DESC, f.pinned DESC, f.priority DESC, f.updated_at DESC,"
         " f.id LIMIT 1)) AS shown_item_id"
     )
@@ -173,13 +175,13 @@ def owner_items_statement(
     )
 
 
-def recurring_statement(namespace: Namespace, project_id: str) -> Statement:
+def recurring_statement(namespace: Namespace, project_id: str, now_ms: int) -> Statement:
     """Return the statement that reads a project's recurring systems."""
     return Statement(
         f"SELECT {ITEM_COLUMNS} FROM items INDEXED BY items_recurring WHERE namespace = ?1"
-        " AND project_id = ?2 AND type = 'recurring_system' AND state = 'active'"
-        f" ORDER BY {_ORDER} LIMIT ?3",
-        (namespace, project_id, levels.RECURRING_MAX),
+        " AND project_id = ?3 AND type = 'recurring_system' AND state = 'active'"
+        f" AND {_VALID} ORDER BY {_ORDER} LIMIT ?4",
+        (namespace, now_ms, project_id, levels.RECURRING_MAX),
     )
 
 

@@ -69,7 +69,7 @@ async def topic_bundle(app: App, caller: Caller, request: ContextRequest) -> Bun
 async def _build_topic(app: App, caller: Caller, found: Scoped, limit: int, now_ms: int) -> Built:
     topic, items, changes, setting_rows = await app.sql.read(
         [
-            store.topic_statement(caller.namespace, found.id),
+            store.topic_statement(caller.namespace, found.id, now_ms),
             store.owner_items_statement(
                 caller.namespace,
                 now_ms,
@@ -163,7 +163,7 @@ async def _build_project(
     namespace = caller.namespace
     statements = [
         item_store.owner_by_id_statement(namespace, "projects", found.id),
-        store.recurring_statement(namespace, found.id),
+        store.recurring_statement(namespace, found.id, now_ms),
         store.next_change_statement(namespace, now_ms),
         item_store.setting_statement(namespace),
     ]

@@ -69,7 +69,7 @@ async def _build(app: App, caller: Caller, now_ms: int) -> Built:
             store.goals_statement(namespace, now_ms),
             store.always_load_statement(namespace, now_ms),
             store.projects_statement(namespace),
-            store.topics_statement(namespace),
+            store.topics_statement(namespace, now_ms),
             store.next_change_statement(namespace, now_ms),
             store.consolidated_statement(namespace),
             focus_store.next_change_statement(namespace, now_ms),
