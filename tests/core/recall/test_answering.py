@@ -159,6 +159,88 @@ def test_missing_identifier_answers_nothing_however_near() -> None:
     )
 
 
+def test_identifier_that_is_there_answers_where_a_year_alone_does_not() -> None:
+    held, year = "E4127 is logged at night", "in 2026 it rained"
+    assert sureness("E4127 是啥", held, near=0.1)[held] > SURE_MIN
+    assert sureness("2026 年打算考什么", year, near=0.1)[year] < SURE_MIN
+
+
+@pytest.mark.parametrize(
+    ("question", "right", "wrong"),
+    [
+        pytest.param("我家在哪", "我住在杭州西湖区", "车在地库 B2", id="home"),
+        pytest.param("What's my job?", "I'm a nurse at Mercy", "I sleep badly", id="work"),
+        pytest.param("我哪天过生日", "Born on 4 November", "周三打球", id="another-language"),
+    ],
+)
+def test_answer_in_other_words_is_surer_by_the_matter_that_both_speak_of(
+    question: str, right: str, wrong: str
+) -> None:
+    found = sureness(question, right, wrong, near=0.3)
+    assert found[right] > 2 * found[wrong]
+
+
+def test_fact_that_tells_no_value_of_the_kind_asked_is_less_sure() -> None:
+    told, untold = "房租涨到 3450", "房租又涨价了"
+    found = sureness("房租多少", told, untold)
+    assert found[told] > found[untold]
+
+
+def test_fact_of_kin_is_less_sure_while_the_user_asks_of_themselves() -> None:
+    own, kin = "我六点起床", "弟弟六点起床"
+    found = sureness("我几点起床", own, kin)
+    assert found[own] > found[kin]
+
+
+def test_fact_beside_which_another_is_nearer_is_less_sure() -> None:
+    question, fact, other = "我惯用哪只手", "左撇子", "周二爬墙"
+    asked = asked_about(question, [fact, other])
+
+    def sure(near: float) -> float:
+        one = Candidate("m0", meaning=0.4, text=fact)
+        ranked = fuse([one, Candidate("m1", meaning=near, text=other)], asked)
+        return answering(ranked, asked)["m0"]
+
+    assert sure(0.1) > sure(0.39) > sure(0.6)
+
+
+def test_first_turn_is_surer_and_so_is_one_beside_another_and_one_that_tells_the_time() -> None:
+    question = "When did Ana adopt the kitten?"
+    texts = [
+        "Ana: I adopted the kitten in May.",
+        "Mia: Lovely!",
+        "Ana: I adopted the kitten at once.",
+        "Mia: I saw a bird.",
+    ]
+    asked = asked_about(question, texts)
+    ranked = fuse(candidates(question, texts, "talk", 0.3), asked)
+    found = dict(
+        zip([one.candidate.id for one in ranked], bearings(ranked, ranked, asked), strict=True)
+    )
+    assert [one.is_first for one in found.values()] == [True, False, False, False]
+    assert found["m0"].tells_time
+    assert not found["m2"].tells_time
+    assert all(one.is_beside for one in found.values())
+    apart = [one._replace(place=2 * one.place) for one in candidates(question, texts, "talk", 0.3)]
+    ranked = fuse(apart, asked)
+    assert not any(one.is_beside for one in bearings(ranked, ranked, asked))
+
+
+def test_turns_and_facts_keep_their_order() -> None:
+    question = "妈妈什么血型"
+    mixed = [
+        *candidates(question, ["妈妈血型 B 型"], None, 0.4),
+        Candidate("t0", meaning=0.3, thread="talk", held=tokens("血型"), text="小美：血型 A"),
+    ]
+    asked = asked_about(question, ["妈妈血型 B 型", "血型 A"])
+    ranked = fuse(mixed, asked)
+    for order in (ranked, ranked[::-1]):
+        found = bearings(order, ranked, asked)
+        assert [one.is_first for one in found] == [
+            one.candidate.thread is not None for one in order
+        ]
+
+
 def test_turn_of_the_other_speaker_answers_nothing() -> None:
     mine = "Ana: I adopted a kitten named Biscuit from the shelter."
     hers = "Mia: I love kittens."

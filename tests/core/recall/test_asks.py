@@ -13,6 +13,7 @@ VALUES = (
     "いつ届く？",
     "when did we move?", "Where is the spare key", "how many users are there", "what time is it",
     "which port does it listen on", "who is Qiu", "when's the wedding", "what brand was it",
+    "What is my favourite film?", "which car does Ruth drive", "Which herb do I hate?",
 )  # fmt: skip
 
 WORK = (
@@ -23,6 +24,7 @@ WORK = (
 
 OPEN = (
     "湿疹", "what's my k8s deploy story?", "when should I throw?", "should I use a base class?",
+    "which way should I go",
     "我可以喝普通牛奶嗎", "我几乎忘了", "哪怕下雨也去",
     "写 Go 测试，不用某些库", "我在写代码", "so when our frontend breaks, the team looks at logs",
     "she writes novels", "summer plans", "画画的事", "",

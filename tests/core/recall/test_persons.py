@@ -7,10 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remembrancer.core.recall.persons import (
+    asked_persons,
     asked_speaker,
     introductions,
-    is_of_another,
+    is_of_user,
     persons_of,
+    regard_of,
     said_of,
     speaker_of,
 )
@@ -55,7 +57,7 @@ def test_speaker_asked_about_is_the_only_one_named(message: str, speaker: str) -
 
 
 def test_introduced_name_stands_for_the_kin_that_it_names() -> None:
-    assert FAMILY == {"郁婷": "wife", "小满": "daughter", "拿铁": "cat", "Anna": "sibling"}
+    assert FAMILY == {"郁婷": "wife", "小满": "daughter", "拿铁": "cat", "Anna": "sister"}
     assert introductions(["项目叫灯塔，下周上线"]) == {"灯塔": "灯塔"}
 
 
@@ -84,7 +86,7 @@ def test_persons_are_kin_and_names(text: str, persons: set[str]) -> None:
         pytest.param("郁婷是什么血型", "A型血", "profile:blood_type", True, id="the-user's-own"),
         pytest.param("小邱生日哪天", "郁婷生日 9 月 17", "wife:birthday", True, id="another's"),
         pytest.param("郁婷生日哪天", "太太生日 9 月 17", None, False, id="the-same-by-kin"),
-        pytest.param("What is Tom allergic to?", "我对青霉素过敏", None, False, id="unmarked-name"),
+        pytest.param("What is Tom allergic to?", "我对青霉素过敏", None, True, id="unmarked-name"),
         pytest.param("What's Tom's allergy?", "I am allergic to nuts", None, True, id="genitive"),
         pytest.param("What's Tom's allergy?", "Tom is allergic to nuts", None, False, id="named"),
         pytest.param("我什么血型", "妈妈 B 型血", None, False, id="asks-about-nobody"),
@@ -96,12 +98,47 @@ def test_persons_are_kin_and_names(text: str, persons: set[str]) -> None:
 def test_memory_of_another_is_told_from_one_that_may_answer(
     question: str, memory: str, key: str | None, other: bool
 ) -> None:
-    assert is_of_another(persons_of(question, FAMILY), memory, key, FAMILY) is other
+    asked = asked_persons(question, FAMILY)
+    assert (regard_of(asked, memory, key, FAMILY) == "other") is other
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_text_is_taken(question: str, memory: str) -> None:
     known = introductions([question, memory])
     asked = persons_of(question, known)
-    assert not is_of_another(asked, question, None, known)
+    assert regard_of(asked, question, None, known) == "fits"
     assert said_of(memory) in memory
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "kin"),
+    [
+        pytest.param("我嘴里的「领导」是郁婷，别搞混", "领导", "郁婷", id="nickname"),
+        pytest.param("「太后」是我妈", "太后", "mother", id="nickname-of-kin"),
+        pytest.param("My wife Imogen runs a studio", "Imogen", "wife", id="right-behind"),
+        pytest.param("Boss: Miriam, back in March", "Miriam", "Miriam", id="no-kin"),
+    ],
+)
+def test_name_beside_who_it_is_stands_for_them(text: str, name: str, kin: str) -> None:
+    assert introductions([text]).get(name, name) == kin
+
+
+@pytest.mark.parametrize(
+    ("question", "memory", "regard"),
+    [
+        pytest.param("Which car does Ruth drive?", "We drive a blue estate", "other", id="user's"),
+        pytest.param("Which car does Ruth drive?", "A blue estate", "nobody", id="nobody's"),
+        pytest.param("Which car does Ruth drive?", "Ruth's car is blue", "fits", id="hers"),
+        pytest.param("领导几号生日", "妈妈的生日是八月初三", "other", id="kin"),
+        pytest.param("家里几口人，各自对什么过敏", "太太对尘螨过敏", "fits", id="everybody"),
+        pytest.param("岳母住哪", "妈妈住在绵阳", "other", id="in-law"),
+        pytest.param("哥哥在哪上班", "妹妹在杭州上班", "other", id="brother-and-sister"),
+        pytest.param("我几点起床", "弟弟七点起床", "kin", id="of-kin-while-the-user-asks"),
+        pytest.param("我几点起床", "我七点起床，弟弟八点", "fits", id="of-both"),
+        pytest.param("几点起床", "弟弟七点起床", "fits", id="asks-of-nobody"),
+    ],
+)
+def test_memory_regards_those_who_are_asked_about(question: str, memory: str, regard: str) -> None:
+    known = introductions([memory, "「领导」是郁婷"])
+    asked = asked_persons(question, known)
+    assert regard_of(asked, memory, None, known, of_user=is_of_user(question)) == regard

@@ -6,6 +6,7 @@ of `core.recall.bearing`. A search needs none of it. Every ring may import it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -21,11 +22,17 @@ from remembrancer.core.recall.bearing import (
     pieces_asked,
     stated_tokens,
 )
+from remembrancer.core.recall.evidence import Weighed
 from remembrancer.core.recall.fusion import Asked, Candidate, Fused
+from remembrancer.core.recall.kinds import kinds_asked, share_told
+from remembrancer.core.recall.matters import Common, in_common, matters_held, matters_of
+from remembrancer.core.recall.names import key_words
 from remembrancer.core.recall.persons import (
+    Regard,
+    asked_persons,
     introductions,
-    is_of_another,
-    persons_of,
+    is_of_user,
+    regard_of,
     said_of,
     speaker_of,
 )
@@ -34,14 +41,20 @@ from remembrancer.core.text.segment import index_terms
 LOOKED_AT: Final = 20
 """Candidates, the best, that are looked at: twice what is brought up. Our choice."""
 
-LIKELY_MIN: Final = 0.01
-"""Score of those at least: what shares less answers nothing. Source: zh-recall's dev half and
-LoCoMo's conversations 0 to 2, where nothing below 0.034 passes the floors of `core.recall.gates`;
-three of four that are among the best are below this."""
+BESIDE_AMONG: Final = 6
+"""Turns, the best, beside which another is surer: what is told goes over several turns. Our
+choice."""
+
+LIKELY_MIN: Final = 0.002
+"""Score of those at least: what shares less answers nothing. Our choice: a tenth of what the least
+sure answer has that passes the floors of `core.recall.gates` on zh-recall's dev half."""
 
 IDENTIFIER_CHARS: Final = 4
 """Characters from which a number or an identifier of the message has to be there whole: `5G` may
 stand for another thing, `MD-021` not for `MD-012`. Our choice."""
+
+
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
 
 
 def answering(ranked: Sequence[Fused], asked: Asked) -> dict[str, float]:
@@ -77,24 +90,97 @@ def bearings(best: Sequence[Fused], ranked: Sequence[Fused], asked: Asked) -> li
 
     *Shape:* `ranked` all candidates, in which the turns around one are looked for.
     """
-    candidates = [one.candidate for one in ranked]
-    speakers = {speaker_of(one.text) for one in candidates if one.thread is not None}
-    names = frozenset(index_terms(" ".join(speakers)).split())
+    facts = [one for one in best if one.candidate.thread is None]
+    turns = [one for one in best if one.candidate.thread is not None]
+    found = dict(
+        zip([one.candidate.id for one in facts], _facts(facts, ranked, asked), strict=True)
+    )
+    if turns:
+        names = zip([one.candidate.id for one in turns], _turns(turns, ranked, asked), strict=True)
+        found.update(names)
+    return [found[one.candidate.id] for one in best]
+
+
+def _facts(best: Sequence[Fused], ranked: Sequence[Fused], asked: Asked) -> list[Bearing]:
+    if not best:
+        return []
     pieces = pieces_asked(asked.query.words, asked.words)
-    of_turns = pieces_asked(asked.query.words, asked.words, names=names) if names else pieces
-    before = {(one.thread, one.place + 1): one for one in candidates if one.thread is not None}
-    has_facts = any(one.candidate.thread is None for one in best)
-    others = _Persons(candidates if has_facts else (), asked)
+    others = _Persons([one.candidate for one in ranked], asked)
+    named, kinds = _identifiers(asked), kinds_asked(asked.query.message)
+    found: list[Bearing] = []
+    for one, rival, common in zip(best, _rivals(best, ranked), _commons(best, asked), strict=True):
+        candidate = one.candidate
+        regard = others.regard_of(candidate)
+        found.append(
+            Bearing(
+                covered(pieces, _stated(candidate), candidate.text),
+                one.evidence.meaning,
+                of_other=regard == "other",
+                rival=rival,
+                common=common,
+                has_identifier=not candidate.held.isdisjoint(named),
+                unnamed=regard == "nobody",
+                of_kin=regard == "kin",
+                is_untold=bool(kinds) and share_told(kinds, candidate.text) < 1,
+            )
+        )
+    return found
+
+
+def _rivals(best: Sequence[Fused], ranked: Sequence[Fused]) -> list[float]:
+    """Return for each the cosine of the nearest other fact, 0 without one."""
+    near = sorted(
+        (
+            (one.evidence.meaning, one.candidate.id)
+            for one in ranked
+            if one.candidate.thread is None
+        ),
+        reverse=True,
+    )[:2]
+    return [
+        next((meaning for meaning, id_ in near if id_ != one.candidate.id), 0.0) for one in best
+    ]
+
+
+def _commons(best: Sequence[Fused], asked: Asked) -> list[Common]:
+    wanted = matters_of(asked.query.words)
+    return in_common(wanted, [matters_held(wanted, spoken_of(one.candidate)) for one in best])
+
+
+def spoken_of(one: Candidate) -> str:
+    """Return all by which a fact tells what it is about: its key in words, its names, its text."""
+    return " ".join([key_words(one.fact_key or ""), *one.names, one.text])
+
+
+def _turns(best: Sequence[Fused], ranked: Sequence[Fused], asked: Asked) -> list[Bearing]:
+    candidates = [one.candidate for one in ranked if one.candidate.thread is not None]
+    names = frozenset(index_terms(" ".join({speaker_of(one.text) for one in candidates})).split())
+    pieces = pieces_asked(asked.query.words, asked.words, names=names)
+    by_place = {(one.thread, one.place): one for one in candidates}
+    near = {(one.thread, one.place) for one in candidates[:BESIDE_AMONG]}
+    times = kinds_asked(asked.query.message) & {"time"}
     found: list[Bearing] = []
     for one in best:
         candidate = one.candidate
-        if candidate.thread is None:
-            coverage = covered(pieces, _stated(candidate), candidate.text)
-            of_other = others.is_other(candidate)
-            found.append(Bearing(coverage, one.evidence.meaning, of_other=of_other))
-        else:
-            earlier = before.get((candidate.thread, candidate.place))
-            found.append(_turn(one, earlier, of_turns))
+        thread, place = candidate.thread, candidate.place
+        before = by_place.get((thread, place - 1))
+        asked_before = told_by_other = 0.0
+        if before is not None:
+            asked_before = _share(pieces, before, asked_tokens(before.text, before.held))
+            if speaker_of(before.text) != speaker_of(candidate.text):
+                told_by_other = _share(pieces, before, _stated(before))
+        found.append(
+            Bearing(
+                covered(pieces, _stated(candidate), candidate.text),
+                one.evidence.meaning,
+                asked_before,
+                told_by_other,
+                one.evidence.of_other,
+                is_first=candidate is candidates[0],
+                is_beside=not near.isdisjoint({(thread, place - 1), (thread, place + 1)}),
+                tells_time=share_told(times, said_of(candidate.text)) > 0,
+            )
+        )
     return found
 
 
@@ -106,27 +192,13 @@ class _Persons:
         words = asked.query.words
         # Who introduces a name of the message holds it.
         known: Mapping[str, str] = introductions(one.text for one in facts if one.held)
-        self._asked = persons_of(words, known)
-        self._known = introductions(one.text for one in facts) if self._asked else known
+        self._asked = asked_persons(words, known)
+        self._of_user = is_of_user(words)
+        is_looked_at = self._asked or self._of_user
+        self._known = introductions(one.text for one in facts) if is_looked_at else known
 
-    def is_other(self, one: Candidate) -> bool:
-        return is_of_another(self._asked, one.text, one.fact_key, self._known)
-
-
-def _turn(one: Fused, before: Candidate | None, pieces: Sequence[Piece]) -> Bearing:
-    candidate = one.candidate
-    asked_before = told_by_other = 0.0
-    if before is not None:
-        asked_before = _share(pieces, before, asked_tokens(before.text, before.held))
-        if speaker_of(before.text) != speaker_of(candidate.text):
-            told_by_other = _share(pieces, before, _stated(before))
-    return Bearing(
-        covered(pieces, _stated(candidate), candidate.text),
-        one.evidence.meaning,
-        asked_before,
-        told_by_other,
-        one.evidence.of_other,
-    )
+    def regard_of(self, one: Candidate) -> Regard:
+        return regard_of(self._asked, one.text, one.fact_key, self._known, of_user=self._of_user)
 
 
 def _share(pieces: Sequence[Piece], one: Candidate, tokens: frozenset[str]) -> float:
@@ -139,9 +211,18 @@ def _stated(one: Candidate) -> frozenset[str]:
 
 def lacks_identifier(one: Candidate, asked: Asked) -> bool:
     """Tell whether a fact lacks a number or an identifier that the message says."""
-    return any(
-        word.wanted.is_exact
-        and len(word.wanted.forms[0]) >= IDENTIFIER_CHARS
-        and one.held.isdisjoint(word.wanted.forms)
+    return any(one.held.isdisjoint(word.wanted.forms) for word in _exact(asked))
+
+
+def _identifiers(asked: Asked) -> frozenset[str]:
+    """Return the identifiers of the message: a year says when, and names nothing."""
+    words = (word for word in _exact(asked) if not _YEAR.fullmatch(word.wanted.forms[0]))
+    return frozenset(form for word in words for form in word.wanted.forms)
+
+
+def _exact(asked: Asked) -> list[Weighed]:
+    return [
+        word
         for word in asked.words
-    )
+        if word.wanted.is_exact and len(word.wanted.forms[0]) >= IDENTIFIER_CHARS
+    ]

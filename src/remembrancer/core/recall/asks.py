@@ -29,6 +29,12 @@ _VALUE: Final = re.compile(
     r"|\b(?:which|what) (?:time|date|day|month|year|number|size|colou?r|brand|type|kind|version"
     r"|name|port|price|address|age)\b"
     r"|\bhow (?:many|much|long|old|often|far|tall|big)\b"
+    # What somebody has or does is one value; what one should do is not, and more words than two
+    # name a topic.
+    r"|\bwhat(?:'s| (?:is|are|was|were)) (?:my|our|his|her|their|(?:\w+ )?\w+'s) \w+(?: \w+)?\W*$"
+    r"|\bwhich\b(?!.{0,80}\bshould\b)"
+    r"(?=.{0,80}\b(?:i|my|we|our|his|her|their|he|she|they)\b|.{0,80}\w's\b)"
+    r"|\b(?:which|what) \w+ (?:does|did|do|is|has) \w+"
 )
 """Words that ask for one value, simplified, traditional, Japanese and English. Our list."""
 

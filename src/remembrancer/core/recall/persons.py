@@ -10,10 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, Literal
 
 from remembrancer.core.recall.names import is_said, key_words, spoken
 from remembrancer.core.text.variants import simplified
+
+Regard = Literal["fits", "other", "nobody", "kin"]
+"""Whom a memory is about: those whom the question asks about, if it names any; others, or the user;
+nobody that it names; or somebody else, where the question names nobody and speaks of the user."""
 
 _SPEAKER: Final = re.compile(r"\s*([^\W\d_][\w .'’-]{0,30}?)\s?[:：](?!//)\s*(?=\S)")
 """A name before what was said."""
@@ -21,17 +25,23 @@ _SPEAKER: Final = re.compile(r"\s*([^\W\d_][\w .'’-]{0,30}?)\s?[:：](?!//)\s*
 _KIN: Final[Mapping[str, re.Pattern[str]]] = {
     name: re.compile(pattern, re.IGNORECASE)
     for name, pattern in {
-        "mother": r"妈|娘(?!家)|母亲|\b(?:mom|mum|mother)\b",
-        "father": r"爸|父亲|\b(?:dad|father)\b",
+        "mother": r"妈|(?<![丈姑新])娘(?!家)|母亲|\b(?:mom|mum|mother)\b(?!-in-law)",
+        "father": r"爸|父亲|\b(?:dad|father)\b(?!-in-law)",
+        "mother-in-law": r"(?<![外老])婆婆|岳母|丈母娘|\bmother-in-law\b",
+        "father-in-law": r"公公|岳父|丈人|\bfather-in-law\b",
         "wife": r"老婆|太太|媳妇|妻子|\bwife\b",
-        "husband": r"老公|丈夫|\bhusband\b",
+        "husband": r"老公|丈夫|我先生|\bhusband\b",
         "partner": r"[男女]朋友|[男女]友|对象|\b(?:girlfriend|boyfriend)\b",
         "daughter": r"女儿|闺女|\bdaughter\b",
         "son": r"儿子|\bson\b",
         "child": r"孩子|小孩|\bkids?\b",
         "grandmother": r"奶奶|外婆|姥姥|阿嬷|\bgrand(?:ma|mother)\b",
         "grandfather": r"爷爷|外公|姥爷|阿公|\bgrand(?:pa|father)\b",
-        "sibling": r"哥|姐|姊|弟弟|妹妹|\b(?:brother|sister)\b",
+        "brother": r"(?<![表堂])(?:哥|弟弟)|\bbrother\b",
+        "sister": r"(?<![表堂])(?:姐姐|姊|妹妹|我[姐妹])|\bsister\b",
+        "cousin": r"[表堂][哥姐弟妹]|\bcousin\b",
+        "uncle": r"叔叔|伯父|舅舅|姑父|姨父|\buncle\b",
+        "aunt": r"姑姑|姨妈|舅妈|婶|\baunt\b",
         "roommate": r"室友|舍友|\b(?:room|flat)mate\b",
         "boss": r"老板|上司|\b(?:boss|manager)\b",
         "doctor": r"医生|医师|\bdoctor\b",
@@ -47,13 +57,31 @@ _INTRODUCED: Final = re.compile(
 )
 """What somebody is called, in the sentence that says who it is."""
 
-_INTRODUCING: Final = ("叫", "名", "号", "is called", "named")
+_CALLED: Final = re.compile(
+    r"\b(wife|husband|girlfriend|boyfriend|partner|son|daughter|brother|sister|cousin|uncle|aunt"
+    r"|mom|mum|mother|dad|father|boss|manager|dog|cat|room-?mate|flat-?mate|doctor|dentist|friend"
+    r"|mate)(?: is(?: called)?|:|,)? ([A-Z][a-z]+)\b"
+)
+"""Kin and the name right behind it: my wife Imogen."""
+
+_ASKED_NAME: Final = re.compile(
+    r"\b(?:does|did|do|is|was|has|had|will|can|should)"
+    r" ((?!The|My|Our|It|This|That)[A-Z][a-z]+)\b"
+)
+"""A name of which an English question says something: Where does Ruth live?"""
+
+_NICKNAMED: Final = re.compile(
+    r"[「“『\"]([㐀-鿿A-Za-z]{1,8})[」”』\"]\s?(?:就是|是|指的是|指|means|is)\s?我?([㐀-鿿]{1,4}|[A-Z][a-z]+)"
+)
+"""Whom a nickname in quotes stands for: 「领导」是郁婷."""
+
+_INTRODUCING: Final = ("叫", "名", "号", "」", "”", "』", "is called", "named", '"')
 """Each introduction has one of these; most texts have none, which is told in no time."""
 
 _FAMILIAR: Final = re.compile(
     # Ordinary words that begin so are no names.
-    r"小(?![时区程心学说孩朋组吃写事声腿伙票点号数名三角班伤])[㐀-鿿]"
-    r"|阿(?![姨里公嬷拉])[㐀-鿿]|老(?![板师家客小是公婆人年鼠虎化旧大早了])[㐀-鿿A-Z]"
+    r"小(?![时区程心学说孩朋组吃写事声腿伙票点号数名三角班伤饭费店包袋车船屋提米麦])[㐀-鿿]"
+    r"|阿(?![姨里公嬷拉])[㐀-鿿]|老(?![板师家客小是公婆人年鼠虎化旧大早了毛店房实规样地照])[㐀-鿿A-Z]"
 )
 """Names as friends use them, simplified: 小邱, 阿凯, 老K. Our list of what is none."""
 
@@ -61,8 +89,15 @@ _GENITIVE: Final = re.compile(
     r"\b(?!(?:It|What|That|Who|Here|There|Let|How)\b)([A-Z][a-z]+)['’]s\b"
 )
 
-_USER: Final = re.compile(r"我|用户|\b(?:I|my|me|user)\b")
+_USER: Final = re.compile(r"我|本人|用户|\b(?:I|[Mm]y|me|[Ww]e|[Oo]ur|[Uu]ser)\b")
 """Words by which a memory is about the user, simplified."""
+
+_EVERYBODY: Final = re.compile(
+    r"各自|全家|大家|几口人|每个人|所有人|家里人|一家人"
+    r"|\b(?:everyone|everybody|each of|all of us|whole family)\b",
+    re.IGNORECASE,
+)
+"""Words by which a question asks about several, whoever else it names; simplified."""
 
 _USER_KEY: Final = "profile:"
 """How keys of what is known of the user begin. Source: the predecessor's keys."""
@@ -92,12 +127,27 @@ def introductions(texts: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in texts:
         plain = simplified(text)
+        for match in _CALLED.finditer(plain):
+            found[match[2]] = next(iter(_kin(match[1])), match[2])
         if not any(word in plain for word in _INTRODUCING):
             continue
         for match in _INTRODUCED.finditer(plain):
             kin = _kin(plain[: match.start(1)])
             found[match[1]] = next(iter(kin)) if len(kin) == 1 else match[1]
+        for match in _NICKNAMED.finditer(plain):
+            kin = _kin(match[2])
+            found[match[1]] = next(iter(kin)) if len(kin) == 1 else match[2]
     return found
+
+
+def asked_persons(question: str, known: Mapping[str, str]) -> frozenset[str]:
+    """Return whom a question asks about, as `persons_of` names them; nobody when it asks about
+    everybody."""
+    plain = simplified(question)
+    if _EVERYBODY.search(plain):
+        return frozenset()
+    named = (match[1] for match in _ASKED_NAME.finditer(question))
+    return persons_of(question, known) | {known.get(name, name) for name in named}
 
 
 def persons_of(text: str, known: Mapping[str, str]) -> frozenset[str]:
@@ -112,22 +162,35 @@ def persons_of(text: str, known: Mapping[str, str]) -> frozenset[str]:
     return _kin(plain) | {known.get(name, name) for name in named}
 
 
-def is_of_another(
-    asked: frozenset[str], text: str, fact_key: str | None, known: Mapping[str, str]
-) -> bool:
-    """Tell whether a memory is about others than those whom a question asks about.
+def regard_of(
+    asked: frozenset[str],
+    text: str,
+    fact_key: str | None,
+    known: Mapping[str, str],
+    *,
+    of_user: bool = False,
+) -> Regard:
+    """Return how a memory regards those whom a question asks about.
 
-    *Shape:* `asked` as `persons_of` returns it for the question. *Promise:* False where the
-    question names nobody, or the memory nobody at all.
+    *Shape:* `asked` as `asked_persons` returns it for the question; `of_user`: the question speaks
+    of the user. *Promise:* `fits` where the question names nobody, not the user either.
     """
-    if not asked:
-        return False
+    if not asked and not of_user:
+        return "fits"
     key = fact_key or ""
     about = persons_of(f"{text} {key_words(key)}", known)
     plain = simplified(text)
+    is_users = key.startswith(_USER_KEY) or _USER.search(plain) is not None
+    if not asked:
+        return "kin" if about and not is_users else "fits"
     if not asked.isdisjoint(about) or any(name in plain for name in asked):
-        return False
-    return bool(about) or key.startswith(_USER_KEY) or _USER.search(plain) is not None
+        return "fits"
+    return "other" if about or is_users else "nobody"
+
+
+def is_of_user(question: str) -> bool:
+    """Tell whether a question speaks of the user."""
+    return _USER.search(simplified(question)) is not None
 
 
 def _kin(plain: str) -> frozenset[str]:
