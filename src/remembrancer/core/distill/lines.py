@@ -19,7 +19,8 @@ from remembrancer.core.text.graphemes import shorten
 from remembrancer.core.text.scripts import LETTER, UNSPACED, classes_of
 
 EXTRACT_LINE_CHARS: Final = 900
-"""Characters of a message that extraction reads. Source: the predecessor."""
+"""Characters of what extraction is only shown, an assistant's reply: what can be a source is read in
+slices. Source: the predecessor."""
 
 DREAM_LINE_CHARS: Final = 700
 """Characters of a message that a dream reads. Source: the predecessor."""
