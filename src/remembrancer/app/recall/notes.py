@@ -36,14 +36,15 @@ async def note(app: App, caller: Caller, recalled: Recalled, noted: Noted) -> No
 
     *Promise:* one round trip; safe to repeat and to lose.
     """
+    explained = recalled.explained
     row = store.RecallRow(
         id=recalled.id,
         at_ms=noted.at_ms,
         purpose=noted.purpose,
         query=kept_query(noted.message),
         degraded=recalled.degraded,
-        candidates=explanation_of(recalled.explained),
-        found=len(recalled.explained),
+        candidates=explanation_of(explained),
+        found=len(explained),
         injected=recalled.injected,
         tokens=recalled.tokens,
     )
