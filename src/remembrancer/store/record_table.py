@@ -106,10 +106,6 @@ _CODED: Final = frozenset({"flag", "json"})
 ALONE_MAX: Final = 8
 """Records whose twins are closed by a term for each, which D1 counts fewer rows for. Our choice."""
 
-UPDATES_MAX: Final = 3
-"""Statements that change records of a table, a set of columns each; of more sets one statement
-takes all, and leaves each record's other columns as they are. Our choice."""
-
 _READ: Final = (
     "FROM json_each(?2) AS j CROSS JOIN events AS e ON e.namespace = ?1"
     " AND e.stream = {prefix} || (j.value ->> 0) AND e.version = (j.value ->> 1)"
@@ -203,18 +199,16 @@ class RecordTable:
     def _updates(
         self, namespace: Namespace, edited: Sequence[Placed], shadow: str
     ) -> list[Statement]:
-        groups: dict[tuple[str, ...], list[Placed]] = {}
-        for placed in edited:
-            names = tuple(name for name in self.columns if name in placed.event.changes)
-            groups.setdefault(names, []).append(placed)
-        is_mixed = len(groups) > UPDATES_MAX
-        if is_mixed:
-            changed = {name for names in groups for name in names}
-            groups = {tuple(name for name in self.columns if name in changed): [*edited]}
+        changed = [
+            tuple(name for name in self.columns if name in placed.event.changes)
+            for placed in edited
+        ]
+        wanted = {name for names in changed for name in names}
+        names = tuple(name for name in self.columns if name in wanted)
+        is_mixed = any(own != names for own in changed)
         return [
             self._update(namespace, portion, names, shadow, is_mixed=is_mixed)
-            for names, group in groups.items()
-            for portion in portions([_edited_row(placed, names) for placed in group])
+            for portion in portions([_edited_row(placed, names) for placed in edited])
         ]
 
     def _update(
@@ -226,7 +220,8 @@ class RecordTable:
         *,
         is_mixed: bool,
     ) -> Statement:
-        """Return what changes records; `is_mixed` when each has some of the columns alone."""
+        """Return what changes records; `is_mixed` when some have not all of the columns: the others
+        stay as they are."""
         given = sets = ""
         for name in names:
             path = f"[2].{name}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from cronsim import CronSim
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 from tests.app.jobs.benches import Copying, add_messages, copies, copying_job, message_ids, prepare
 from tests.builders import NAMESPACE, Bench
 
+from remembrancer.app.items.inputs import ItemInput
+from remembrancer.app.items.write import create_item
 from remembrancer.app.jobs import schedule
 from remembrancer.app.jobs.catalogue import JOBS, require_job
 from remembrancer.app.jobs.frame import LEASE_MS, Asked, Job, JobContext, JobReport
@@ -25,13 +28,22 @@ from remembrancer.app.jobs.schedule import (
     sweep,
 )
 from remembrancer.app.jobs.works import works_of
+from remembrancer.app.messages import ingest_messages
 from remembrancer.app.settings import load_settings
-from remembrancer.core.errors import NotFound, StoreUnavailable
+from remembrancer.core.errors import LimitExceeded, NotFound, StoreUnavailable
+from remembrancer.core.ids import Namespace
+from remembrancer.core.limits import SQL_BATCH_STATEMENTS_MAX
+from remembrancer.core.messages import Message
 from remembrancer.core.values import DAY_MS, HOUR_MS, JSON, MINUTE_MS
+from remembrancer.local.connection import MEMORY
+from remembrancer.local.vectors import LocalVectors
 from remembrancer.ports.queue import JobMessage
 from remembrancer.store import jobs as store
+from remembrancer.testing.blobs import MemoryBlobs
 from remembrancer.testing.faults import Faults, FaultyStore
+from remembrancer.testing.models import HashingEmbedder
 from remembrancer.testing.queue import RecordingQueue
+from remembrancer.testing.stores import CountingStore
 
 DAILY = "10 20 * * *"
 
@@ -360,3 +372,77 @@ def test_a_day_has_one_moment_of_a_daily_line() -> None:
     for hours in range(24):
         later = moment + int(timedelta(hours=hours).total_seconds() * 1_000)
         assert last_moment(DAILY, later) == moment
+
+
+async def households(bench: Bench) -> list[Namespace]:
+    """Namespaces in which extraction, retention and the sweep have work for several pieces."""
+    names = [Namespace(f"家-{number}") for number in range(4)]
+    for name in names:
+        for first in range(0, 40, 20):
+            said = [
+                Message("user", f"我喜欢 {name} 的 {n} 号绿茶，住在第 {n} 个城市")
+                for n in range(first, first + 20)
+            ]
+            await ingest_messages(bench.app, bench.caller(namespace=name), said)
+            bench.runtime.advance(MINUTE_MS)
+        given: ItemInput = {"title": f"{name} 的长文", "content": "字" * 20_000}
+        await create_item(bench.app, bench.caller(namespace=name), given)
+    bench.runtime.advance(2 * HOUR_MS)
+    return names
+
+
+async def test_line_without_a_queue_does_what_one_event_affords_and_leaves_none_out() -> None:
+    bench = Bench(blobs=MemoryBlobs())
+    names = await households(bench)
+    embedder = HashingEmbedder()
+    vectors = LocalVectors(MEMORY, embedder.model, threads=0)
+    counting = CountingStore(bench.sql)
+    app = replace(bench.app, sql=counting, embedder=embedder, vectors=vectors, request_pieces=1)
+    lines = [*dict.fromkeys(job.cron for job in JOBS.values())]
+    done: set[tuple[str, str]] = set()
+    for event in range(160):
+        counting.counts.reset()
+        bench.runtime.advance(15 * MINUTE_MS)
+        line = lines[event % len(lines)]
+        assert line is not None
+        answers: list[Any] = await run_line(app.serving(None), line)
+        assert 0 < counting.counts.statements <= SQL_BATCH_STATEMENTS_MAX
+        assert answers
+        done |= {(str(one["job"]), line) for one in answers if one["status"] == "done"}
+    assert {job for job, _ in done} >= {"extract", "index", "artifacts"}
+    for name in names:
+        learned = "SELECT 1 FROM items WHERE namespace = ? AND kind = 'memory'"
+        assert await bench.rows(learned, name), name
+        waiting = "SELECT 1 FROM artifact_chunks WHERE namespace = ?"
+        assert await bench.rows(waiting, name) == []
+
+
+async def test_line_without_a_queue_runs_everything_where_nothing_is_bounded() -> None:
+    bench = Bench()
+    names = await households(bench)
+    answers = await run_line(bench.app, "0 */4 * * *")
+    assert len(answers) == len(names)
+    assert {status for _, status in statuses(answers)} == {"done"}
+
+
+async def test_messages_of_one_event_share_what_it_may_send() -> None:
+    bench, queue = Bench(), RecordingQueue()
+    await households(bench)
+    counting = CountingStore(bench.sql)
+    app = replace(bench.app, sql=counting, request_pieces=1, queue=queue)
+    await run_line(app.serving(None), "0 */4 * * *")
+    words, queue.messages = queue.messages, []
+    counting.counts.reset()
+    event, refused = app.serving(None), 0
+    for word in words:
+        try:
+            await handle_message(event, word)
+        except LimitExceeded:
+            refused += 1  # it comes again
+    assert counting.counts.statements <= SQL_BATCH_STATEMENTS_MAX
+    assert 0 < refused < len(words)
+    bench.runtime.advance(LEASE_MS)
+    for word in words:
+        await handle_message(app.serving(None), word)
+    for word in [*words, *queue.messages]:
+        assert await bench.rows("SELECT 1 FROM items WHERE namespace = ?", word.namespace)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,6 +20,8 @@ from tests.protocol.rest.talk import TABLE
 from remembrancer.core import limits
 from remembrancer.core.errors import Conflict
 from remembrancer.core.limits import SQL_BATCH_STATEMENTS_MAX
+from remembrancer.http.asgi import create_asgi
+from remembrancer.http.routes import AREAS
 from remembrancer.ports.sql import Statement
 
 TAGS = [f"标签 {n}" for n in range(limits.TAGS_MAX)]
@@ -380,3 +383,15 @@ async def test_batch_of_calls_that_read_ends_with_few_statements() -> None:
     assert len(answers) == 50
     assert len(answers[0]["result"]["structuredContent"]["memories"]) > 500
     assert answers[-1]["error"]["data"]["code"] == "limit_exceeded"
+
+
+async def test_write_without_a_queue_embeds_no_more_than_its_request_affords() -> None:
+    one = served_large()
+    app = replace(one.served.app, queue=None)
+    one.served = replace(one.served, app=app, asgi=create_asgi(app, routes=AREAS))
+    waiting = "SELECT count(*) AS n FROM vector_outbox"
+    [before] = await one.store.inner.read([Statement(waiting)])
+    await ask(one, "quick_capture")
+    assert 25 < sent(one) <= SQL_BATCH_STATEMENTS_MAX
+    [after] = await one.store.inner.read([Statement(waiting)])
+    assert 0 < int(str(after.rows[0]["n"])) < int(str(before.rows[0]["n"]))

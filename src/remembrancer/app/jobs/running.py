@@ -39,6 +39,10 @@ Trigger = Literal["cron", "queue", "hand", "catch-up", "retry"]
 PIECES_MAX: Final = 10_000
 """Pieces of one run where nothing bounds it; the last one is as good as the first. Our choice."""
 
+LOOKING_STATEMENTS: Final = 2
+"""Statements that tell what is left behind a piece; a request that affords no more says that there
+is some. Our choice."""
+
 IDLE_PIECES_MAX: Final = 3
 """Pieces in a row that count nothing, after which a run ends: it does not come any further."""
 
@@ -270,10 +274,12 @@ class _Run:
         answer = self._answer("done") | {"details": details}
         if report.is_done:
             return answer
-        # A piece that was full may have been the last one.
-        left: dict[str, JSON] = dict(await self.job.load().pending(ctx))
-        if not any(left.values()):
-            return answer
+        left: dict[str, JSON] = {}
+        if self.app.spending.affords(LOOKING_STATEMENTS - SETTLING_STATEMENTS):
+            # A piece that was full may have been the last one.
+            left = dict(await self.job.load().pending(ctx))
+            if not any(left.values()):
+                return answer
         if self.app.queue is not None:
             rest = replace(ctx.asked, run_id=ctx.run_id)
             await self.app.queue.send([message_of(self.job.name, ctx.namespace, rest)])

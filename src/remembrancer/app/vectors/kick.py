@@ -18,6 +18,10 @@ from remembrancer.ports.queue import JobMessage, JobQueue
 
 logger = logging.getLogger(__name__)
 
+PASS_STATEMENTS: Final = 20
+"""Statements of one pass over the outbox: where requests have a bound and no queue is there, the
+write that asked for it drains no more than its request affords. Source: measured."""
+
 INDEX_JOB: Final = "index"
 """The job's name in messages."""
 
@@ -41,7 +45,9 @@ async def run_waiting(app: App) -> None:
     try:
         await _rest(app)
         while (namespace := app.indexing.take(app.runtime.now_ms())) is not None:
-            while app.indexing.go_on(app.runtime.now_ms()):
+            while app.spending.affords(PASS_STATEMENTS) and app.indexing.go_on(
+                app.runtime.now_ms()
+            ):
                 done = await index.drain_outbox(app, namespace=namespace, limit=index.DRAIN_ROWS)
                 if not done["left"] or not (done["embedded"] or done["deleted"]):
                     break
