@@ -323,6 +323,20 @@ async def test_what_does_not_hold_now_is_no_profile_and_no_recurring_system() ->
     assert (await startup(bench))["profile"] is None
 
 
+@pytest.mark.parametrize("tag", ["🚀", "%", "★★"])
+async def test_tag_of_signs_alone_has_a_summary(tag: str) -> None:
+    bench = Bench()
+    await create_item(bench.app, bench.caller(), {"title": "发射", "tags": [tag]})
+    for source in ("d1", "kv_cache"):
+        bundle: Any = await get_context_summary(bench.app, bench.caller(), scope=tag)
+        assert (bundle["tag"], bundle["summary"]["total"]) == (tag, 1)
+        assert (bundle["canonical_item"]["title"], bundle["source"]) == ("发射", source)
+    with pytest.raises(NotFound):
+        await get_context_summary(bench.app, bench.caller(), scope="☆")
+    with pytest.raises(InvalidInput):
+        await get_context_summary(bench.app, bench.caller(), scope="#-_")
+
+
 async def test_topic_totals_are_true_beyond_a_page() -> None:
     bench = Bench()
     for number in range(60):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from remembrancer.core.context import levels
+from remembrancer.core.errors import InvalidInput
 from remembrancer.core.ids import Namespace
 from remembrancer.core.text.slugs import slugify
 from remembrancer.core.topics.decide import PROFILE_SLUG
@@ -47,11 +48,17 @@ def owner_version_statement(namespace: Namespace, area: str, name: str) -> State
     The slug wins over the name; a list and an order would cost D1 three rows more.
 
     *Shape:* `name` a slug or a name; no row when there is no such project or topic. *Raises:*
-    InvalidInput (no letter or digit).
+    InvalidInput (no letter or digit in a project's name; a topic's may be a tag, 🚀).
     """
     assert area in ("project", "topic")
+    try:
+        slug = slugify(name)
+    except InvalidInput:
+        if area == "project":
+            raise
+        return Statement("SELECT 1 WHERE 0")
     marks = Marks(namespace)
-    first, second = marks.add(name), marks.add(slugify(name))
+    first, second = marks.add(name), marks.add(slug)
     scope = f"'{area}/' || o.id"
     columns = f"o.id, o.slug, {_version(scope)} + {_version(_NAMES)} AS version"
     present = f"SELECT {columns} FROM {area}s AS o WHERE o.namespace = ?1 AND o.state = 'active'"
