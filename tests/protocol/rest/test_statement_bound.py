@@ -9,16 +9,19 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 from tests.protocol.mcp.sample import body as rpc
 from tests.protocol.mcp.tools.test_every_tool import CALLS
+from tests.protocol.rest.doors import serve
 from tests.protocol.rest.large import SECRET, Counted, large, served_large
 from tests.protocol.rest.talk import TABLE
 
+from remembrancer.app.memories import read
 from remembrancer.core import limits
-from remembrancer.core.errors import Conflict
+from remembrancer.core.errors import Conflict, LimitExceeded
 from remembrancer.core.limits import SQL_BATCH_STATEMENTS_MAX
 from remembrancer.http.asgi import create_asgi
 from remembrancer.http.routes import AREAS
@@ -395,3 +398,47 @@ async def test_write_without_a_queue_embeds_no_more_than_its_request_affords() -
     assert 25 < sent(one) <= SQL_BATCH_STATEMENTS_MAX
     [after] = await one.store.inner.read([Statement(waiting)])
     assert 0 < int(str(after.rows[0]["n"])) < int(str(before.rows[0]["n"]))
+
+
+async def test_export_of_memories_goes_on_where_a_request_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one = served_large()
+    whole = (await ask(one, "export_memories")).json()
+    assert set(whole["meta"]) == {"namespace", "count"}
+    assert whole["meta"]["count"] == len(whole["data"]) > 500
+    monkeypatch.setattr(read, "export_memories", partial(read.export_memories, limit=3))
+    data: list[Any] = []
+    cursors: list[str | None] = [None]
+    async with one.served.client() as client:
+        while cursors[-1] != "over":
+            one.store.counts.reset()
+            query = {} if cursors[-1] is None else {"cursor": cursors[-1]}
+            answer = await client.get("/v1/memories/export", params=query, headers=large().headers)
+            assert answer.headers["content-type"] == "application/json"
+            assert sent(one) <= SQL_BATCH_STATEMENTS_MAX
+            piece = answer.json()
+            assert piece["meta"]["count"] == len(piece["data"])
+            data += piece["data"]
+            cursors.append(piece["meta"].get("next_cursor", "over"))
+    assert data == whole["data"]
+    assert len(cursors) > 5
+    # Where nothing is bounded it is one answer.
+    free = serve(sql=one.store.inner)
+    async with free.client() as client:
+        answer = await client.get("/v1/memories/export", headers=large().headers)
+    assert answer.json() == whole
+
+
+async def test_refused_batch_of_statements_is_not_sent_and_says_the_way_out() -> None:
+    one = served_large()
+    app = one.served.app.serving(None)
+    ping = Statement("SELECT 1")
+    await app.sql.read([ping] * SQL_BATCH_STATEMENTS_MAX)
+    one.store.counts.reset()
+    key = Statement("INSERT INTO key_use VALUES ('default', 'key_x', 1)")
+    with pytest.raises(LimitExceeded, match="45 database statements") as refused:
+        await app.sql.write([key])
+    assert refused.value.hint is not None and "requests of its own" in refused.value.hint
+    assert sent(one) == 0 and app.spending.is_over
+    await one.served.app.serving(None).sql.read([ping])  # another request is not concerned
