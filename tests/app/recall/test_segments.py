@@ -86,6 +86,18 @@ async def test_a_large_index_is_merged_in_steps(monkeypatch: pytest.MonkeyPatch)
     assert await found(bench) == before
 
 
+async def test_merging_ends_though_others_write_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench()
+    watch = Segments(bench.app)
+    await save(bench, 1)
+    # As if somebody else had always just written.
+    monkeypatch.setattr(store, "segments_of", lambda _: dict.fromkeys(range(SEGMENTS_MAX + 1), 1))
+    for _ in range(3):
+        await watch.tick()
+    monkeypatch.undo()
+    assert await segments(bench) == 1
+
+
 async def test_a_server_watches_them() -> None:
     bench = Bench()
     await save(bench, SEGMENTS_MAX + 1)
