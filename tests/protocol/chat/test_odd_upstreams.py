@@ -108,3 +108,27 @@ async def test_whole_answer_becomes_the_events_that_anthropics_client_asked_for(
     assert [one.get("text") or one.get("partial_json") for one in deltas] == ["好的", '{"a": "茶"}']
     [last] = [one for one in told if one["type"] == "message_delta"]
     assert last["usage"]["output_tokens"] == 7
+
+
+@pytest.mark.parametrize("page", [b"<!DOCTYPE html><p>login", b"\n <html>\xe4", b"", b" \n"])
+@pytest.mark.parametrize("environ", [{}, CLAUDE])
+@pytest.mark.parametrize("is_stream", [False, True])
+async def test_page_or_nothing_in_place_of_a_reply_is_an_error_that_says_so(
+    page: bytes, environ: dict[str, str], *, is_stream: bool
+) -> None:
+    answer = ScriptedAnswer(200, [("content-type", "text/html")], [page])
+    async with chats(lambda _: answer, environ) as one:
+        response = await one.post({**ASKED, "stream": is_stream})
+        native = await one.post(question("hi", stream=is_stream), path=PATH)
+    error = error_of(response, status=502, code="upstream_failed")
+    assert "AI_GATEWAY_BASE_URL" in error["hint"]
+    assert native.status_code == 502
+    assert "AI_GATEWAY_BASE_URL" in native.json()["error"]["hint"]
+
+
+async def test_page_of_an_error_is_passed_on_with_its_status() -> None:
+    answer = ScriptedAnswer(503, [("content-type", "text/html"), ("retry-after", "9")], [b"<p>"])
+    async with chats(lambda _: answer) as one:
+        response = await one.post({"messages": [user("hi")]})
+    assert (response.status_code, response.content) == (503, b"<p>")
+    assert response.headers["retry-after"] == "9"

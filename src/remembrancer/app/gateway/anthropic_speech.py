@@ -17,6 +17,7 @@ from remembrancer.app.gateway.forms import (
     StreamTranslator,
     Whole,
     Written,
+    check_reply,
     translate_whole,
     translator_for,
     whole_as_stream,
@@ -124,6 +125,7 @@ class AnthropicSpeech:
     def whole(self, target: Target, name: ReplyName, status: int, raw: bytes) -> Whole:
         """Return a whole answer, one in Anthropic's form byte for byte."""
         if target.form == "anthropic":
+            check_reply(status, raw)
             return Whole(status, raw)
         told = translate_whole(target, name, status, raw, is_stream=self.view.is_stream)
         chunks = told.body

@@ -171,6 +171,19 @@ def translator_for(target: Target, name: ReplyName) -> StreamTranslator | None:
     )
 
 
+def check_reply(status: int, raw: bytes) -> None:
+    """Look at what came with the status of a reply: it may be any JSON.
+
+    *Raises:* UpstreamFailed: a web page or nothing, which no client could read; most often the
+    address of the model's server is another one's.
+    """
+    if status == 200 and raw.lstrip()[:1] in (b"<", b""):
+        raise UpstreamFailed(
+            f"the upstream answered with {'a web page' if raw.strip() else 'nothing'}",
+            hint="see whether AI_GATEWAY_BASE_URL is the address of its interface",
+        )
+
+
 def translate_whole(
     target: Target, name: ReplyName, status: int, raw: bytes, *, is_stream: bool = False
 ) -> Whole:
@@ -179,6 +192,7 @@ def translate_whole(
     *Shape:* `is_stream` when the client asked for a stream: some models of Workers AI answer
     whole all the same. *Raises:* UpstreamFailed: a reply that is no JSON.
     """
+    check_reply(status, raw)
     if target.form == "openai":
         return Whole(status, raw)
     text = raw.decode(errors="replace")
