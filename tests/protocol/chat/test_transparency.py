@@ -92,7 +92,8 @@ async def test_body_of_a_megabyte_passes() -> None:
 
 
 async def test_body_over_the_cap_is_refused() -> None:
-    async with chats(environ={"BODY_BYTES_MAX": "100000"}) as one:
+    sizes = {"BODY_BYTES_MAX": "100000", "CHAT_BODY_BYTES_MAX": "100000"}
+    async with chats(environ=sizes) as one:
         response = await one.say("x" * 100_001)
     assert response.status_code == 413
     assert one.outbound.sent == []
