@@ -435,3 +435,12 @@ async def test_day_is_the_namespaces_own_whatever_its_clocks_do(zone: str, day: 
     ]
     hours = (end_ms + 1 - start_ms) / 3_600_000
     assert hours == {"2026-03-08": 23, "2026-11-01": 25, "2026-10-25": 25}.get(day, 24)
+
+
+async def test_quote_at_the_end_of_a_long_message_is_kept_where_the_day_has_room() -> None:
+    bench = Distiller(script=dreaming(quotes=["人生最好的投资是跑步"]))
+    talk = "这一段只是天气和路况的闲话，没有什么值得记下来的。" * 100
+    await bench.say(f"{talk}人生最好的投资是跑步。", *(f"第{n}件小事。" for n in range(6)))
+    done = await slept(bench)
+    assert counted(done, "quotes") == 1
+    assert "人生最好的投资是跑步" in (await pages(bench))["2026-03-01"]

@@ -19,7 +19,7 @@ from remembrancer.app.jobs.frame import JobCode, JobContext, JobReport
 from remembrancer.app.jobs.narrowing import MODEL_FAILURES, Batch, narrow, passed_statements
 from remembrancer.app.jobs.night import finish_day
 from remembrancer.core.distill import prompts
-from remembrancer.core.distill.lines import DREAM_LINE_CHARS, Line, language_of, own_words
+from remembrancer.core.distill.lines import DREAM_LINE_CHARS, Line, fitted, language_of, own_words
 from remembrancer.core.distill.nights import Night, kept_quotes, read_night
 from remembrancer.core.distill.pages import extract_of, grounded_night
 from remembrancer.core.distill.parts import Part
@@ -130,7 +130,7 @@ async def _asked(
 def _lines(said: Sequence[Said]) -> list[Line]:
     spoken = [one for one in said if one.role in ("user", "assistant")]
     lines = [Line(one.id, one.role, own_words(one.content), one.created_at) for one in spoken]
-    return [line.cut(DREAM_LINE_CHARS) for line in lines if line.text]
+    return fitted([line for line in lines if line.text], chars_each=DREAM_LINE_CHARS)
 
 
 async def _context(ctx: JobContext, lines: Sequence[Line]) -> _Context:

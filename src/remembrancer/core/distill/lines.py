@@ -19,11 +19,12 @@ from remembrancer.core.text.graphemes import shorten
 from remembrancer.core.text.scripts import LETTER, UNSPACED, classes_of
 
 EXTRACT_LINE_CHARS: Final = 900
-"""Characters of what extraction is only shown, an assistant's reply: what can be a source is read in
-slices. Source: the predecessor."""
+"""Characters of what extraction is only shown, an assistant's reply: what can be a source is read
+in slices. Source: the predecessor."""
 
 DREAM_LINE_CHARS: Final = 700
-"""Characters of a message that a dream reads. Source: the predecessor."""
+"""Characters of a message that a dream reads, and more where others of its batch leave room.
+Source: the predecessor."""
 
 BESIDE_MIN: Final = 8
 """Letters, a Han character counted twice, that must be left of a message beside what was saved of
@@ -73,6 +74,19 @@ class Line:
             return self
         text = shorten(self.text, chars_max)
         return Line(self.id, self.role, text, self.created_at, self.is_saved)
+
+
+def fitted(lines: Sequence[Line], *, chars_each: int) -> list[Line]:
+    """Return the lines cut so that together they have at most so many characters a line: what the
+    short ones leave, the long ones that can be a source share."""
+    plain = [line if line.is_source else line.cut(chars_each) for line in lines]
+    room = chars_each * len(plain)
+    for number, length in enumerate(sorted(len(line.text) for line in plain)):
+        share = room // (len(plain) - number)
+        if length > share:
+            return [line.cut(share) for line in plain]
+        room -= length
+    return plain
 
 
 def own_words(text: str) -> str:
