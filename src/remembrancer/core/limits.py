@@ -143,9 +143,10 @@ BODY_BYTES_MAX: Final = 4 * 1024 * 1024
 CHAT_BODY_BYTES_MAX: Final = 32 * 1024 * 1024
 """Bytes of a chat, pictures in base64 included. Source: the Messages API's own limit."""
 
-EDGE_CHAT_BODY_BYTES_MAX: Final = 6 * 1024 * 1024
-"""The same on the platform, whose isolates have 128 MB: a chat takes seven times its size at its
-peak (measured with tracemalloc), beside a heap of 45 MB. Source: our choice."""
+EDGE_CHAT_BODY_BYTES_MAX: Final = 4 * 1024 * 1024
+"""The same on the platform, whose isolates have 128 MB for everything: a chat takes seven times its
+size at its peak (measured with tracemalloc), beside 45 MB of heap and the platform's own copies.
+Source: our choice."""
 
 RATE_PER_MINUTE: Final = 600
 """Requests a minute and key. Source: DESIGN section 12."""
