@@ -36,14 +36,16 @@ two processes for one tier would both import and collect all of it and then wait
 class Tier:
     """One kind of test: `folder` lies in `tests/`, `seconds` is about what it takes on one core.
 
-    *Shape:* `workers` is how many processes it gets when it runs alone, and `workers_beside` when
-    others run beside it. A far tier stands in for another place than this machine; it runs when
-    it is named, or `all`.
+    *Shape:* `seconds_whole` is the same for every test of it, where a near run leaves many.
+    `workers` is how many processes it gets when it runs alone, and `workers_beside` when others run
+    beside it. A far tier stands in for another place than this machine; it runs when it is named,
+    or `all`.
     """
 
     name: str
     purpose: str
     seconds: int
+    seconds_whole: int = 0
     workers: int = 2
     workers_beside: int = 1
     is_far: bool = False
@@ -52,40 +54,40 @@ class Tier:
     def folder(self) -> str:
         return f"tests/{self.name}"
 
+    def about(self, *, is_near: bool) -> int:
+        """Seconds that it takes on one core in such a run."""
+        return self.seconds if is_near else max(self.seconds, self.seconds_whole)
+
 
 ALL = "all"
 """What names every tier, the far ones included."""
 
 TIERS = (
-    Tier("check", "the checkers themselves: each is shown a bad sample and must refuse it", 20),
-    Tier("core", "pure functions: tables and properties", 45),
-    Tier("contract", "one suite for each port, over every implementation of it", 50),
-    Tier("local", "the SQLite driver, files and clock of one machine", 15),
+    Tier("check", "the checkers themselves: each is shown a bad sample and must refuse it", 20, 40),
+    Tier("core", "pure functions: tables and properties", 45, 65),
+    Tier("contract", "one suite for each port, over every implementation of it", 50, 80),
+    Tier("local", "the SQLite driver, files and clock of one machine", 15, 25),
     Tier("store", "the SQL and the ledger: rebuild, migrations, projections", 5),
-    Tier("app", "use cases on an in-memory store, with faults injected", 95),
-    Tier("protocol", "REST and MCP through the application, without a network", 90),
+    Tier("app", "use cases on an in-memory store, with faults injected", 95, 300),
+    Tier("protocol", "REST and MCP through the application, without a network", 90, 140),
     Tier("cli", "the command line, here and on a remote server", 35),
     Tier("edge", "the Worker's own modules on stand-in bindings", 5),
-    Tier("pyodide", "the Worker's code in Pyodide, on real D1 and KV", 340, workers=1, is_far=True),
+    Tier("pyodide", "the Worker's code in Pyodide, on real D1 and KV", 450, workers=1, is_far=True),
     Tier(
         "workerd",
         "the Worker in the platform's own runtime, on real D1 and a queue",
-        150,
+        90,
         workers=1,
         is_far=True,
     ),
-    Tier("budgets", "round trips, rows read and rows written, counted", 50),
-    Tier(
-        "deploy",
-        "the deploy command and wrangler, on a stand-in account",
-        390,
-        workers_beside=2,
-        is_far=True,
-    ),
-    Tier("mcp", "official clients, conformance suite and Inspector against a real server", 75),
+    Tier("budgets", "round trips, rows read and rows written, counted", 50, 190),
+    Tier("deploy", "the deploy command and wrangler, on a stand-in account", 250, is_far=True),
+    Tier("mcp", "official clients, conformance suite and Inspector against a real server", 75, 100),
     Tier("chat", "real chat clients against a real server over a scripted upstream", 45),
-    Tier("browser", "the panel in a real browser, as its user has it", 120, is_far=True),
-    Tier("e2e", "the installed program on loopback: concurrency, crashes, a day's session", 90),
+    Tier("browser", "the panel in a real browser, as its user has it", 220, is_far=True),
+    Tier(
+        "e2e", "the installed program on loopback: concurrency, crashes, a day's session", 90, 200
+    ),
 )
 """Every folder of `tests/` that holds tests, in the order in which a failure says most."""
 
@@ -159,7 +161,8 @@ def run_tier(tier: Tier, run: Run) -> Result:
     tests/conftest.py writes down how many tests a near run leaves.
     """
     # The line and its end in one piece: tiers begin beside each other.
-    print(f"== {tier.name}: {tier.purpose} (about {tier.seconds} s)\n", end="", flush=True)
+    about = tier.about(is_near=run.is_near)
+    print(f"== {tier.name}: {tier.purpose} (about {about} s)\n", end="", flush=True)
     report, left, said = (run.scratch / f"{tier.name}.{kind}" for kind in ("xml", "left", "out"))
     command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", tier.folder]
     workers = tier.workers if run.is_alone else tier.workers_beside
@@ -202,7 +205,8 @@ def run_tiers(tiers: Sequence[Tier], run: Run) -> Count:
     pool = ThreadPoolExecutor(AT_ONCE)
     results = {}
     try:
-        ordered = sorted(tiers, key=lambda tier: tier.seconds, reverse=True)
+        # So the last ones are short, and no core waits long for the other.
+        ordered = sorted(tiers, key=lambda tier: tier.about(is_near=run.is_near), reverse=True)
         for future in as_completed([pool.submit(run_tier, tier, run) for tier in ordered]):
             result = future.result()
             results[result.tier] = result
