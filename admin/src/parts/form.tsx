@@ -136,7 +136,9 @@ export function Form(props: {
       if ((await props.send()) !== false) setWritten(false);
     } catch (failure) {
       const refusal = errorOf(failure);
-      if (!props.onRefused?.(refusal)) setError(refusal);
+      // Of a key that ended the login tells, which comes up by itself.
+      const isTold = props.onRefused?.(refusal) || refusal.code === "unauthenticated";
+      if (!isTold) setError(refusal);
     } finally {
       setSending(false);
     }

@@ -9,7 +9,7 @@ import { Diff } from "./diff";
 import { PagedList } from "./list";
 import { Empty, useReport } from "./notes";
 import { toast } from "./overlay";
-import { When } from "./time";
+import { local, useZone, When } from "./time";
 
 const EVENTS = rowsUnder<LedgerEvent>("events");
 
@@ -100,9 +100,13 @@ function Event(props: { event: LedgerEvent; onUndo: () => void; onRedo: () => vo
   );
 }
 
+/** Moments, as the server writes them. */
+const MOMENT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
 export function Change(props: { change: LedgerEvent["changes"][number]; isFirst: boolean }) {
   const t = useWords(history);
   const c = useWords(common);
+  const zone = useZone();
   const { field, before, after } = props.change;
   const fields: Record<string, string> = t.fields;
   const label = fields[field] ?? field;
@@ -120,6 +124,7 @@ export function Change(props: { change: LedgerEvent["changes"][number]; isFirst:
     if (value === null || value === undefined || value === "") return t.nothing;
     if (value === true) return c.yes;
     if (value === false) return c.no;
+    if (typeof value === "string" && MOMENT.test(value)) return local(value, zone);
     if (typeof value === "string") return words[value] ?? value;
     if (Array.isArray(value) && value.every((each) => typeof each === "string")) {
       return value.join(", ") || t.nothing;

@@ -23,6 +23,18 @@ export function useZone(): string {
   return useContext(ZoneContext);
 }
 
+/** A moment as a field shows it and as the server reads it back: `2026-12-03 15:00`, in the zone. */
+export function local(at: string | null | undefined, zone: string): string {
+  if (!at) return "";
+  const moment = new Date(at);
+  try {
+    const form = { dateStyle: "short", timeStyle: "short", timeZone: zone } as const;
+    return new Intl.DateTimeFormat("sv-SE", form).format(moment);
+  } catch {
+    return at; // a zone that this browser does not know
+  }
+}
+
 export function short(moment: Date, now: Date, zone: string, language: Language): string {
   const day = (at: Date) => written(at, zone, "en", { dateStyle: "short" });
   const year = (at: Date) => written(at, zone, "en", { year: "numeric" });

@@ -7,6 +7,7 @@ import { Diff } from "../parts/diff";
 import { Check, Choice, Form, TextArea, TextField } from "../parts/form";
 import { useReport } from "../parts/notes";
 import { Dialog, toast } from "../parts/overlay";
+import { local, useZone } from "../parts/time";
 import { useWords } from "../words";
 import { common } from "../words/common";
 import { memories } from "../words/memories";
@@ -28,7 +29,7 @@ interface Draft {
   expires_at: string;
 }
 
-function draftOf(memory: Memory | null): Draft {
+function draftOf(memory: Memory | null, zone: string): Draft {
   const text = (value: unknown) => (value === null || value === undefined ? "" : String(value));
   return {
     content: memory?.content ?? "",
@@ -41,10 +42,16 @@ function draftOf(memory: Memory | null): Draft {
     project: text(memory?.project?.slug),
     topic: text(memory?.topic?.slug),
     summary: text(memory?.summary),
-    valid_from: text(memory?.valid_from),
-    valid_to: text(memory?.valid_to),
-    expires_at: text(memory?.expires_at),
+    valid_from: local(memory?.valid_from, zone),
+    valid_to: local(memory?.valid_to, zone),
+    expires_at: local(memory?.expires_at, zone),
   };
+}
+
+/** The number; what is none goes to the server as it is, which says so. */
+function numberOf(text: string): number | string {
+  const value = Number(text);
+  return Number.isFinite(value) ? value : text;
 }
 
 /** What differs, in the server's form: an emptied field is null, tags are a list. */
@@ -60,7 +67,7 @@ function changesOf(before: Draft, after: Draft): Record<string, Json> {
         .map((tag) => tag.trim())
         .filter(Boolean);
     else if (value.trim() === "") changes[name] = null;
-    else if (name === "importance" || name === "confidence") changes[name] = Number(value);
+    else if (name === "importance" || name === "confidence") changes[name] = numberOf(value);
     else changes[name] = value;
   }
   return changes;
@@ -73,13 +80,18 @@ export function MemoryEditor(props: {
 }) {
   const t = useWords(memories);
   const c = useWords(common);
-  const [draft, setDraft] = useState(() => draftOf(props.memory));
+  const zone = useZone();
+  const [draft, setDraft] = useState(() => draftOf(props.memory, zone));
   const [theirs, setTheirs] = useState<Memory | null>(null);
   const report = useReport();
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }));
 
   const create = async () => {
-    const body = { ...changesOf(draftOf(null), draft), content: draft.content, type: draft.type };
+    const body = {
+      ...changesOf(draftOf(null, zone), draft),
+      content: draft.content,
+      type: draft.type,
+    };
     const { data, cause } = await write<{ data: Memory; outcome: string }>("POST", "/v1/memories", {
       body,
     });
@@ -88,7 +100,7 @@ export function MemoryEditor(props: {
     props.onSaved(data.data.id, cause);
   };
   const change = async (memory: Memory, version: number) => {
-    const body = changesOf(draftOf(memory), draft);
+    const body = changesOf(draftOf(memory, zone), draft);
     if (Object.keys(body).length === 0) {
       props.onClose();
       return;

@@ -5,6 +5,7 @@ import type { Boot, Health, Item } from "../api/types";
 import { Facts } from "../parts/facts";
 import { ItemMeta, TypeBadge, textOf } from "../parts/item";
 import { PagedList } from "../parts/list";
+import { Markdown } from "../parts/markdown";
 import { Empty, ErrorNote } from "../parts/notes";
 import { When } from "../parts/time";
 import { link } from "../router";
@@ -38,7 +39,7 @@ export default function Overview() {
       {boot.data && <Numbers boot={boot.data} openTasks={open.data?.total ?? null} />}
       <Section title={t.digest}>
         {boot.data?.digest ? (
-          <p class="pre">{boot.data.digest.content}</p>
+          <Markdown text={boot.data.digest.content} />
         ) : (
           <p class="faint">{t.noDigest}</p>
         )}
@@ -111,7 +112,7 @@ function Numbers(props: { boot: Boot; openTasks: number | null }) {
         <a href={link("conversations")}>
           <strong>{stats.today_raw_count}</strong> {t.messages}
         </a>
-        <a href={link("library")}>
+        <a href={link("library", "precious")}>
           <strong>{stats.precious_total}</strong> {t.precious}
         </a>
       </p>

@@ -8,6 +8,7 @@ import { Diff } from "../parts/diff";
 import { Choice, Form, TextArea, TextField } from "../parts/form";
 import { useReport } from "../parts/notes";
 import { Dialog } from "../parts/overlay";
+import { local, useZone } from "../parts/time";
 import { useWords } from "../words";
 import { tasks } from "../words/tasks";
 
@@ -50,11 +51,11 @@ interface Draft {
   steps: string;
 }
 
-function draftOf(task: Item): Draft {
+function draftOf(task: Item, zone: string): Draft {
   return {
     title: task.title,
     content: task.content,
-    due: task.due_at ?? "",
+    due: local(task.due_at, zone),
     priority: String(task.priority),
     progress: task.progress ?? "pending",
     recurrence_kind: task.recurrence_kind ?? "",
@@ -65,8 +66,8 @@ function draftOf(task: Item): Draft {
   };
 }
 
-function changesOf(task: Item, draft: Draft): Record<string, Json> {
-  const before = draftOf(task);
+function changesOf(task: Item, draft: Draft, zone: string): Record<string, Json> {
+  const before = draftOf(task, zone);
   const changes: Record<string, Json> = {};
   for (const name of Object.keys(draft) as (keyof Draft)[]) {
     const value = draft[name].trim();
@@ -111,12 +112,13 @@ export function TaskEditor(props: {
 }) {
   const t = useWords(tasks);
   const { task } = props;
-  const [draft, setDraft] = useState(() => draftOf(task));
+  const zone = useZone();
+  const [draft, setDraft] = useState(() => draftOf(task, zone));
   const [theirs, setTheirs] = useState<Item | null>(null);
   const report = useReport();
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }));
   const send = async (version: number) => {
-    const body = changesOf(task, draft);
+    const body = changesOf(task, draft, zone);
     if (Object.keys(body).length === 0) {
       props.onClose();
       return;
@@ -144,7 +146,7 @@ export function TaskEditor(props: {
           onRefused={meetTheirs}
         >
           <p>{t.conflict}</p>
-          <Diff before={text(draftOf(theirs))} after={text(draft)} />
+          <Diff before={text(draftOf(theirs, zone))} after={text(draft)} />
         </Form>
       </Dialog>
     );
