@@ -5,12 +5,15 @@ It may be lost with the process; nothing depends on it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from remembrancer.app.recall.candidates import Side
 from remembrancer.app.state import App
-from remembrancer.core.recall.explain import explanation_of, kept_query
+from remembrancer.core.recall.explain import Explained, explanation_of, kept_query
+from remembrancer.core.recall.scale import shown
+from remembrancer.core.recall.selection import Selected
 from remembrancer.core.values import Caller
 from remembrancer.store import recalls as store
 
@@ -31,20 +34,45 @@ class Noted:
     used: Sequence[str]
 
 
+def explained(
+    sides: Mapping[str, Side],
+    final: Sequence[Selected],
+    reranked: Mapping[str, float],
+    unfit: Collection[str],
+) -> list[Explained]:
+    """Return why each candidate was brought up, or was not, in their order.
+
+    *Shape:* `reranked` the scores of those ranked again; `unfit` ids for which there was no room.
+    """
+    return [
+        Explained(
+            id_ := one.id,
+            one.evidence.words if (side := sides[id_]).match.held else None,
+            side.meaning,
+            shown(one.score),
+            "over_budget" if id_ in unfit else one.gate,
+            reranked.get(id_),
+            one.layer,
+            one.answers,
+        )
+        for one in final
+    ]
+
+
 async def note(app: App, caller: Caller, recalled: Recalled, noted: Noted) -> None:
     """Keep the explanation of a recall, and count what was used.
 
     *Promise:* one round trip; safe to repeat and to lose.
     """
-    explained = recalled.explained
+    candidates = recalled.explained
     row = store.RecallRow(
         id=recalled.id,
         at_ms=noted.at_ms,
         purpose=noted.purpose,
         query=kept_query(noted.message),
         degraded=recalled.degraded,
-        candidates=explanation_of(explained),
-        found=len(explained),
+        candidates=explanation_of(candidates),
+        found=len(candidates),
         injected=recalled.injected,
         tokens=recalled.tokens,
     )

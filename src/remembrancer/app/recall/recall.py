@@ -6,7 +6,7 @@ what it leaves behind (`notes.py`) is written after the answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 from remembrancer.app.items.resolve import zone_of
 from remembrancer.app.recall.candidates import Side, Wanted, find_candidates
 from remembrancer.app.recall.meaning import PATIENT_MS
-from remembrancer.app.recall.notes import Noted, note
+from remembrancer.app.recall.notes import Noted, explained, note
 from remembrancer.app.recall.ranking import Reranked, condense, rerank
 from remembrancer.app.state import App
 from remembrancer.core.errors import InvalidInput
@@ -292,7 +292,7 @@ async def _recall(
         reordered=[
             one.id for one in kept if was_recalled(one.contender.recalled_at, asking.now_ms)
         ],
-        explain=partial(_explained, sides, final, ranked.scores, sure - {*patch.ids}),
+        explain=partial(explained, sides, final, ranked.scores, sure - {*patch.ids}),
         references=found.references,
     )
 
@@ -383,24 +383,3 @@ def _day(record: ItemRecord, zone: ZoneInfo) -> str:
     since = record.fields.get("valid_from")
     at_ms = since if isinstance(since, int) else record.created_at
     return datetime.fromtimestamp(at_ms / 1_000, zone).date().isoformat()
-
-
-def _explained(
-    sides: Mapping[str, Side],
-    final: Sequence[Selected],
-    reranked: Mapping[str, float],
-    unfit: Collection[str],
-) -> list[Explained]:
-    return [
-        Explained(
-            id_ := one.id,
-            one.evidence.words if (side := sides[id_]).match.held else None,
-            side.meaning,
-            shown(one.score),
-            "over_budget" if id_ in unfit else one.gate,
-            reranked.get(id_),
-            one.layer,
-            one.answers,
-        )
-        for one in final
-    ]
