@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,9 +18,11 @@ from remembrancer.app.objectives import set_active_objective
 from remembrancer.app.projects import delete_project, upsert_project
 from remembrancer.app.topics import set_canonical_item, upsert_topic
 from remembrancer.core.context.levels import ContextRequest
-from remembrancer.core.errors import InvalidInput, NotFound
+from remembrancer.core.errors import InvalidInput, NotFound, StoreUnavailable
 from remembrancer.core.text.tokens import estimate_tokens
 from remembrancer.core.values import DAY_MS, HOUR_MS, JSON, canonical_json
+from remembrancer.local.migrate import migrate
+from remembrancer.local.sqlite import SqliteStore
 from remembrancer.testing.stores import CountingStore
 
 MARKS = ("source", "generated_at")
@@ -259,6 +262,21 @@ async def test_forgotten_item_is_in_no_cached_bundle() -> None:
     await forget_item(bench.app, bench.caller(), item)
     for key in list(bench.kv._versions):  # what the store still answers
         assert "4711" not in (await bench.kv.get(key) or "")
+
+
+async def test_cache_that_fails_keeps_no_forgotten_byte_in_the_database(tmp_path: Path) -> None:
+    store = await SqliteStore.open(tmp_path / "store.db")
+    try:
+        await migrate(store)
+        bench = Bench(sql=store)
+        made = await quick_capture(bench.app, bench.caller(), "绝密4711 +项目", {})
+        bench.kv.fail_every = 1
+        with pytest.raises(StoreUnavailable):
+            await forget_item(bench.app, bench.caller(), id_of(made))
+        for path in tmp_path.iterdir():
+            assert b"4711" not in path.read_bytes(), path.name
+    finally:
+        store.close()
 
 
 async def test_topic_summary_names_its_canonical_item_and_falls_back_when_it_is_gone() -> None:

@@ -74,8 +74,9 @@ async def forget_item(app: App, caller: Caller, item_id: str) -> Answer:
     answer = await write(app, caller, decide)
     await remove_vectors(app, caller.namespace, [item_id])
     await remove_now(app, caller.namespace)
-    await drop(app.kv, app.bundles, caller.namespace, scopes)
+    # First, since the cache may fail: the item is forgotten by then, and nobody can ask again.
     await app.sql.scrub()
+    await drop(app.kv, app.bundles, caller.namespace, scopes)
     return answer
 
 

@@ -55,6 +55,9 @@ async def open_stores(
     outbound = HttpOutbound(None if workers_ai is None else WorkersAiAccount(*workers_ai))
     try:
         await migrate(store)
+        if is_server:
+            # One that was killed between forgetting and its scrub left the text in the log.
+            await store.scrub()
         yield Stores(store, kv, blobs, indexes, outbound)
     finally:
         await runtime.drain()
