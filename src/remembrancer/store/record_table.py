@@ -199,6 +199,16 @@ class RecordTable:
     def _updates(
         self, namespace: Namespace, edited: Sequence[Placed], shadow: str
     ) -> list[Statement]:
+        # One statement changes its rows in the order of the table, and each row is checked as it is
+        # written: what takes a key goes behind what gives it up.
+        takers = [placed for placed in edited if _takes_key(placed)]
+        if takers and len(takers) < len(edited):
+            givers = [placed for placed in edited if not _takes_key(placed)]
+            return [
+                statement
+                for group in (givers, takers)
+                for statement in self._updates(namespace, group, shadow)
+            ]
         changed = [
             tuple(name for name in self.columns if name in placed.event.changes)
             for placed in edited
@@ -315,6 +325,15 @@ class RecordTable:
 
     def _events(self) -> str:
         return _READ.format(prefix=f"'{self.prefix}'")
+
+
+def _takes_key(placed: Placed) -> bool:
+    """Tell whether a record holds a fact key by now that it did not hold before."""
+    held, key = (
+        fields.get("fact_key") if fields.get("state") == "active" else None
+        for fields in (placed.before, placed.after)
+    )
+    return key is not None and key != held
 
 
 def _edited_row(placed: Placed, names: Sequence[str]) -> list[JSON]:
