@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 from tests.browser.chromium import FLAGS, find_chromium
-from tests.browser.panel import Panel, window
+from tests.browser.panel import WAIT_MS, Panel, window
 from tests.e2e.serving import Launcher, Server
 
 
@@ -22,6 +22,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """The system's Chromium, without a window on a screen."""
+    expect.set_options(timeout=WAIT_MS)
     with sync_playwright() as driver:
         opened = driver.chromium.launch(executable_path=find_chromium(), args=[*FLAGS])
         yield opened

@@ -7,7 +7,8 @@ a test ends with none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
@@ -116,6 +117,14 @@ class Panel:
         """Pixels by which the page is wider than its window."""
         width: int = self.page.evaluate("document.documentElement.scrollWidth - innerWidth")
         return width
+
+
+def wait_for(what: str, holds: Callable[[], bool]) -> None:
+    """Wait until something holds, half a minute at most."""
+    until = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < until, f"in vain: {what}"
+        time.sleep(0.1)
 
 
 @contextmanager

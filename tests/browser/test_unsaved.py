@@ -9,7 +9,7 @@ from tests.e2e.serving import Server
 TEXT = "阳台的茉莉每三天浇一次水，冬天一周一次"
 
 
-def _key(server: Server, name: str, **more: object) -> tuple[str, str]:
+def _key(server: Server, name: str, **more: str) -> tuple[str, str]:
     """A key's id and token."""
     scopes = ["memory:read", "memory:write"]
     with server.client() as client:
@@ -17,7 +17,7 @@ def _key(server: Server, name: str, **more: object) -> tuple[str, str]:
     return made["key"]["id"], made["token"]
 
 
-def _revoke(server: Server, key_id: str, **more: object) -> None:
+def _revoke(server: Server, key_id: str, **more: str) -> None:
     with server.client() as client:
         assert client.delete(f"/v1/keys/{key_id}", params=more).status_code == 200
 

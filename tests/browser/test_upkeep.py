@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Route, expect
 from tests.browser.model import model
-from tests.browser.panel import Panel, window
+from tests.browser.panel import Panel, wait_for, window
 from tests.e2e.serving import Launcher, Server
 
 Json = Any
@@ -60,14 +59,6 @@ def waiting(panel: Panel, text: str) -> Json:
 def card(panel: Panel, text: str) -> Locator:
     """The card on the page that says this."""
     return panel.page.locator("article.card", has_text=text).first
-
-
-def wait_for(what: str, holds: Callable[[], bool]) -> None:
-    """Wait until something holds, half a minute at most."""
-    until = time.monotonic() + 30
-    while not holds():
-        assert time.monotonic() < until, f"in vain: {what}"
-        time.sleep(0.1)
 
 
 def wait_until_embedded(panel: Panel) -> None:
@@ -241,9 +232,17 @@ def test_recall_is_explained_score_by_score_and_gate_by_gate(panel: Panel) -> No
 
 
 def chat(panel: Panel, messages: list[Json]) -> Json:
-    """One answer of the conversation about the safe."""
+    """One answer of the conversation about the safe, once it is kept: that is after the reply."""
     body = {"model": "companion", "metadata": {"chat_id": "safe"}, "messages": messages}
-    return ask(panel, "POST", "/v1/chat/completions", body)
+    before = answers_kept(panel)
+    reply = ask(panel, "POST", "/v1/chat/completions", body)
+    wait_for("the answer", lambda: answers_kept(panel) > before)
+    return reply
+
+
+def answers_kept(panel: Panel) -> int:
+    """How many answers all conversations have."""
+    return sum(one["answers"] for one in ask(panel, "GET", "/v1/conversations")["data"])
 
 
 def test_conversation_shows_what_was_said_given_cached_and_paid(panel: Panel) -> None:

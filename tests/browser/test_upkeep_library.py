@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from playwright.sync_api import Browser, Route, expect
-from tests.browser.panel import Panel, window
+from tests.browser.panel import Panel, wait_for, window
 from tests.e2e.serving import Launcher, Server
 
 Json = Any
@@ -115,6 +115,12 @@ def test_command_is_undone_and_redone_from_the_history(panel: Panel) -> None:
     expect(panel.page.get_by_text("还没有发生任何事")).to_be_visible()
 
 
+def used(panel: Panel, name: str) -> bool:
+    """Whether the use of a key is written, which is after the answer that it opened."""
+    found = ask(panel, "GET", "/v1/keys")["keys"]
+    return any(key["name"] == name and key["last_used_at"] for key in found)
+
+
 def test_key_is_shown_once_works_and_is_revoked(panel: Panel) -> None:
     panel.go("#/keys")
     panel.button("新建密钥").click()
@@ -134,6 +140,7 @@ def test_key_is_shown_once_works_and_is_revoked(panel: Panel) -> None:
     with tablet.client() as client:
         assert client.get("/v1/memories").status_code == 200
         assert client.post("/v1/memories", json={"content": "x"}).status_code == 403
+    wait_for("the key's use", lambda: used(panel, "书房的平板"))
     panel.page.reload()
     row = panel.page.locator("[data-key]", has_text="书房的平板")
     expect(row).to_contain_text("agent:tablet")
@@ -224,6 +231,7 @@ def test_secrets_of_the_server_are_never_shown(browser: Browser, tmp_path: Any) 
 
 
 def test_index_is_checked_and_counted_before_it_is_mended(panel: Panel) -> None:
+    wait_for("vectors", lambda: ask(panel, "GET", "/health")["details"]["vectors"]["waiting"] == 0)
     panel.go("#/vectors")
     expect(panel.page.locator("dl.facts")).to_contain_text("测试向量", timeout=30_000)
     expect(panel.button("嵌入缺少的")).to_be_disabled()
