@@ -270,7 +270,9 @@ async def test_largest_request_to_a_route_sends_few_statements(name: str) -> Non
 UNSAFE = [route.name for route in TABLE.routes if route.is_unsafe and route.scope is not None]
 
 
-@pytest.mark.parametrize("clashes", [1, 2, 3])
+@pytest.mark.parametrize(
+    "clashes", [pytest.param(1, marks=pytest.mark.long), 2, pytest.param(3, marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize("name", [name for name in UNSAFE if name not in REFUSED])
 async def test_request_that_clashes_sends_few_statements_too(name: str, clashes: int) -> None:
     one = served_large(clashes=clashes)
@@ -333,7 +335,7 @@ def arguments_of(name: str) -> Any:
     return json.loads(text)
 
 
-@pytest.mark.parametrize("clashes", [0, 2])
+@pytest.mark.parametrize("clashes", [0, pytest.param(2, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", CALLS)
 async def test_largest_call_of_a_tool_sends_few_statements(name: str, clashes: int) -> None:
     one = served_large(clashes=clashes)
