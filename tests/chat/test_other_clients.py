@@ -64,6 +64,7 @@ def test_compatcanary_finds_nothing(gateway: Gateway) -> None:
         ROOT / "node_modules/compatcanary/src/cli.js",
         *("scan", "--base-url", gateway.openai_url, "--model", "companion", "--profile", "chat"),
         *("--header", f"Authorization: Bearer {gateway.server.token}", "--format", "json"),
+        *("--timeout", "120"),
     )
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads(done.stdout)
