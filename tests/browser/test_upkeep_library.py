@@ -117,7 +117,7 @@ def test_command_is_undone_and_redone_from_the_history(panel: Panel) -> None:
 
 def used(panel: Panel, name: str) -> bool:
     """Whether the use of a key is written, which is after the answer that it opened."""
-    found = ask(panel, "GET", "/v1/keys")["keys"]
+    found = ask(panel, "GET", "/v1/keys")["data"]
     return any(key["name"] == name and key["last_used_at"] for key in found)
 
 
