@@ -20,7 +20,7 @@ from typing import Final, Literal
 
 from recall_measures import Figures, recall_at, table
 from recall_regression import regression
-from recall_sets import LabelledSet, Part, Question
+from recall_sets import EVERYDAY, LabelledSet, Part, Question, facts_of
 from recall_shelf import Shelf, Sides, shelve
 from remembrancer.core.recall.answering import LOOKED_AT, bearings, lacks_identifier, spoken_of
 from remembrancer.core.recall.bearing import Answering, Bearing
@@ -45,6 +45,10 @@ Read off its dev half."""
 
 WEIGHTS: Final = {"facts": 6.0, "turns": 8.0}
 """How much a question that nothing answers weighs in a fit: there are few. Our choice."""
+
+EVERYDAY_SHARE: Final = {"answered": 0.5, "unanswered": 0.25}
+"""How much a question of the everyday set counts beside one of zh-recall: every second of them has
+no answer. Our choice."""
 
 FITTED: Final = {
     "facts": (
@@ -73,7 +77,7 @@ TIMES: Final = 10
 class Weighed:
     """A question with how its best candidates bear on it. *Shape:* `fold` the part that it is left
     out with; `open` the places of candidates that no rule drops; `matters` what the question is
-    about, `held` which of it each candidate speaks of."""
+    about, `held` which of it each candidate speaks of; `share` how much it counts in a fit."""
 
     question: Question
     kind: Kind
@@ -83,6 +87,7 @@ class Weighed:
     open: Sequence[int] = ()
     matters: frozenset[str] = frozenset()
     held: Sequence[frozenset[str]] = ()
+    share: float = 1.0
 
     def right(self, place: int) -> bool:
         return self.kind == "answerable" and self.ids[place] in self.question.answers
@@ -128,6 +133,21 @@ async def collect(labelled: LabelledSet, embedder: Embedder, sides: Sides) -> li
             for place, question in _dev(other):
                 if (at, place) not in ANSWERED_TOO:
                     weighed += await _ask(shelf, question, ["another's"], place % FOLDS, sides)
+    return weighed
+
+
+async def collect_everyday(embedder: Embedder, sides: Sides) -> list[Weighed]:
+    """Ask everyday people, whose questions that nothing answers are near to what is known."""
+    weighed: list[Weighed] = []
+    for part in facts_of(EVERYDAY).parts:
+        questions = _dev(part)
+        shelf = await shelve(part, embedder) if questions else None
+        for place, question in questions:
+            assert shelf is not None
+            kinds: list[Kind] = ["answerable", "emptied"] if question.answers else ["unanswerable"]
+            for one in await _ask(shelf, question, kinds, place % FOLDS, sides):
+                share = EVERYDAY_SHARE["answered" if question.answers else "unanswered"]
+                weighed.append(replace(one, share=share))
     return weighed
 
 
@@ -185,7 +205,8 @@ def fit(weighed: Sequence[Weighed], names: Sequence[str], weight: float) -> Answ
             for place in one.open:
                 rows.append(_row(found[place], names))
                 right.append(one.right(place))
-                weights.append((weight if one.kind == "unanswerable" else 1.0) / len(looks))
+                counts = weight if one.kind == "unanswerable" else 1.0
+                weights.append(counts * one.share / len(looks))
     base, *values = regression(rows, right, weights)
     return Answering(base, **dict(zip(names, values, strict=True)))
 
@@ -266,8 +287,16 @@ async def tune_answers(
         ]
         fitting = partial(fit, names=names, weight=WEIGHTS[labelled.measure])
         weighed = await collect(labelled, embedder, by_side[side])
-        odds = fitting(weighed)
+        everyday: list[Weighed] = []
+        if labelled.measure == "facts":
+            everyday = await collect_everyday(embedder, by_side[side])
+        odds = fitting([*weighed, *everyday])
         print(f"\nwhat answers, {side}")
         print(table({"fitted": {one.name: getattr(odds, one.name) for one in fields(odds)}}))
         print(f"floor, recall@{cut}, share that is right, and for how many anything passes")
-        show_floors(cross_validated(weighed, fitting), cut)
+        scored = cross_validated([*weighed, *everyday], fitting)
+        own = {id(one) for one in weighed}
+        show_floors([one for one in scored if id(one[0]) in own], cut)
+        if everyday:
+            print("everyday")
+            show_floors([one for one in scored if id(one[0]) not in own], cut)

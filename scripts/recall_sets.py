@@ -17,6 +17,9 @@ from typing import Any, Final, Literal
 Split = Literal["dev", "test"]
 Measure = Literal["facts", "turns", "precision"]
 
+EVERYDAY: Final = Path(__file__).resolve().parents[1] / "tests" / "data" / "everyday"
+"""The set of the repository's own: what is asked of people, near to what is known of them."""
+
 LOCOMO_DEV: Final = frozenset({0, 1, 2})
 """Conversations that constants may be looked for on. Source: the sets' own description."""
 
@@ -104,7 +107,8 @@ def _moment(text: str) -> int:
     return int(datetime.fromisoformat(text).timestamp() * 1_000)
 
 
-def _zh_recall(folder: Path) -> LabelledSet:
+def facts_of(folder: Path) -> LabelledSet:
+    """Return a set of facts: a folder for each person, with memories and questions in lines."""
     parts = []
     for part in sorted(path for path in folder.iterdir() if path.is_dir()):
         memories = [
@@ -207,7 +211,7 @@ def _belief(row: dict[str, Any], number: int) -> Memory:
 
 
 _LOADERS: Final[dict[str, Callable[[Path], LabelledSet]]] = {
-    "zh-recall": _zh_recall,
+    "zh-recall": facts_of,
     "locomo": _locomo,
     "precision-mem-bench": _precision,
 }

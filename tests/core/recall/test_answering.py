@@ -159,10 +159,16 @@ def test_missing_identifier_answers_nothing_however_near() -> None:
     )
 
 
-def test_identifier_that_is_there_answers_where_a_year_alone_does_not() -> None:
-    held, year = "E4127 is logged at night", "in 2026 it rained"
-    assert sureness("E4127 是啥", held, near=0.1)[held] > SURE_MIN
-    assert sureness("2026 年打算考什么", year, near=0.1)[year] < SURE_MIN
+def test_identifier_that_is_there_is_evidence_where_a_year_is_none() -> None:
+    texts = ["E4127 is logged at night", "in 2026 it rained"]
+    for question, has in (("E4127 是啥", [True, False]), ("2026 年怎么样", [False, False])):
+        asked = asked_about(question, texts)
+        ranked = fuse(candidates(question, texts, None, 0.3), asked)
+        found = {
+            one.candidate.id: each.has_identifier
+            for one, each in zip(ranked, bearings(ranked, ranked, asked), strict=True)
+        }
+        assert [found["m0"], found["m1"]] == has
 
 
 @pytest.mark.parametrize(
@@ -177,7 +183,7 @@ def test_answer_in_other_words_is_surer_by_the_matter_that_both_speak_of(
     question: str, right: str, wrong: str
 ) -> None:
     found = sureness(question, right, wrong, near=0.3)
-    assert found[right] > 2 * found[wrong]
+    assert found[right] > found[wrong]
 
 
 def test_fact_that_tells_no_value_of_the_kind_asked_is_less_sure() -> None:
@@ -190,18 +196,6 @@ def test_fact_of_kin_is_less_sure_while_the_user_asks_of_themselves() -> None:
     own, kin = "我六点起床", "弟弟六点起床"
     found = sureness("我几点起床", own, kin)
     assert found[own] > found[kin]
-
-
-def test_fact_beside_which_another_is_nearer_is_less_sure() -> None:
-    question, fact, other = "我惯用哪只手", "左撇子", "周二爬墙"
-    asked = asked_about(question, [fact, other])
-
-    def sure(near: float) -> float:
-        one = Candidate("m0", meaning=0.4, text=fact)
-        ranked = fuse([one, Candidate("m1", meaning=near, text=other)], asked)
-        return answering(ranked, asked)["m0"]
-
-    assert sure(0.1) > sure(0.39) > sure(0.6)
 
 
 def test_first_turn_is_surer_and_so_is_one_beside_another_and_one_that_tells_the_time() -> None:

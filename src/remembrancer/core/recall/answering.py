@@ -45,9 +45,14 @@ BESIDE_AMONG: Final = 6
 """Turns, the best, beside which another is surer: what is told goes over several turns. Our
 choice."""
 
-LIKELY_MIN: Final = 0.002
-"""Score of those at least: what shares less answers nothing. Our choice: a tenth of what the least
-sure answer has that passes the floors of `core.recall.gates` on zh-recall's dev half."""
+LIKELY_MIN: Final = 0.01
+"""Score of turns at least: what shares less answers nothing. Source: LoCoMo's conversations 0 to 2,
+where nothing below 0.034 passes the floors of `core.recall.gates`; three of four that are among the
+best are below this."""
+
+FACT_LIKELY_MIN: Final = 0.005
+"""The same of facts, whose answers may be in other words. Source: zh-recall's dev half is the same
+down to a tenth of it; at twice as much one answer is missed."""
 
 IDENTIFIER_CHARS: Final = 4
 """Characters from which a number or an identifier of the message has to be there whole: `5G` may
@@ -60,7 +65,7 @@ _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 def answering(ranked: Sequence[Fused], asked: Asked) -> dict[str, float]:
     """Return for each of the best candidates how likely it answers, by id. *Units:* 0…1.
 
-    *Shape:* left out are those behind the first `LOOKED_AT` and below `LIKELY_MIN`, and facts
+    *Shape:* left out are those behind the first `LOOKED_AT` and below the least score, and facts
     unless the message waits for one value. *Promise:* 0 for a fact that lacks a number or an
     identifier of the message; a fact whose vector is not there yet is judged by its words.
     """
@@ -68,7 +73,11 @@ def answering(ranked: Sequence[Fused], asked: Asked) -> dict[str, float]:
     best = [
         one
         for one in ranked[:LOOKED_AT]
-        if one.score >= LIKELY_MIN and (is_value or one.candidate.thread is not None)
+        if (
+            one.score >= LIKELY_MIN
+            if one.candidate.thread is not None
+            else is_value and one.score >= FACT_LIKELY_MIN
+        )
     ]
     has_meaning = any(one.candidate.meaning is not None for one in ranked)
     turns = TURN_ANSWERS if has_meaning else TURN_ANSWERS_BY_WORDS
@@ -194,8 +203,7 @@ class _Persons:
         known: Mapping[str, str] = introductions(one.text for one in facts if one.held)
         self._asked = asked_persons(words, known)
         self._of_user = is_of_user(words)
-        is_looked_at = self._asked or self._of_user
-        self._known = introductions(one.text for one in facts) if is_looked_at else known
+        self._known = introductions(one.text for one in facts) if self._asked else known
 
     def regard_of(self, one: Candidate) -> Regard:
         return regard_of(self._asked, one.text, one.fact_key, self._known, of_user=self._of_user)

@@ -151,22 +151,18 @@ class Answering:
 
 
 FACT_ANSWERS: Final = Answering(
-    *(-5.3, 3.9, -3.5, -1.5, 18.9),
-    of_other=-8.0,
-    rival=-4.6,
-    shared=0.9,
+    *(-7.0, 3.7, -3.7, -1.5, 18.3),
+    of_other=-4.8,
     lacked=-0.5,
-    unspoken=-2.9,
-    has_identifier=4.0,
-    unnamed=-2.8,
-    of_kin=-2.4,
-    is_untold=-0.9,
+    unspoken=-2.0,
+    of_kin=-1.7,
+    is_untold=-1.0,
 )
-"""A fact, note or task. Source: logistic regression over the best candidates of zh-recall's dev
-half, each question also asked with its answers taken away and of the other person, what nothing
-answers weighing six times, a fifth of the matters overlooked; `scripts/bench_recall.py --tune`
-prints it. An identifier counts less than half of what is fitted (9.0), another person more than is
-(-5.5): few questions have either, and all from 3 to 9 and from -5 to -10 give the same."""
+"""A fact, note or task. Source: the first five by logistic regression over the best candidates of
+zh-recall's dev half, each question also asked with its answers taken away and of the other person,
+what nothing answers weighing six times. Of the rest, what speaks against an answer, within what the
+same finds with all evidence (`scripts/bench_recall.py --tune` prints it); with what speaks for one
+more was brought up on that half, and wrongly on the one that is only counted."""
 
 TURN_ANSWERS: Final = Answering(
     -5.8,
@@ -183,20 +179,13 @@ TURN_ANSWERS: Final = Answering(
 that nothing answers weigh eight times."""
 
 FACT_ANSWERS_BY_WORDS: Final = Answering(
-    *(-1.6, 3.7, -2.8, -0.4),
-    of_other=-3.6,
-    shared=0.6,
-    lacked=-1.9,
-    unspoken=-3.0,
-    has_identifier=4.0,
-    unnamed=-3.1,
-    of_kin=-2.3,
-    is_untold=-0.7,
+    *(-0.6, 3.6, -3.1, -1.2), of_other=-2.0, has_identifier=2.0, of_kin=-1.0, is_untold=-0.5
 )
-"""The same without cosines, as fitted."""
+"""The same without cosines; the base so that the floor of `core.recall.gates` lets as few pass that
+answer nothing."""
 
 TURN_ANSWERS_BY_WORDS: Final = Answering(
-    -5.7,
+    -5.6,
     3.8,
     asked_before=3.0,
     told_by_other=-2.1,
@@ -205,8 +194,7 @@ TURN_ANSWERS_BY_WORDS: Final = Answering(
     is_beside=0.9,
     tells_time=1.7,
 )
-"""The same without cosines; the base so that the floor of `core.recall.gates` lets as few pass that
-answer nothing. Fitted, it is -5.6."""
+"""The same without cosines, as fitted."""
 
 
 def pieces_asked(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from remembrancer.core.text.fold import fold
 from remembrancer.core.text.variants import simplified
 
 _ASKED: Final = {
@@ -34,7 +33,7 @@ _ASKED: Final = {
         "reason": r"为什么|为啥|为何|怎么会|なぜ|どうして|\bwhy\b|\bhow come\b",
     }.items()
 }
-"""What asks for each, folded and simplified. Our lists."""
+"""What asks for each, simplified and in small letters. Our lists."""
 
 _NUMERAL: Final = "[一二三四五六七八九十百千万亿两半〇零]"
 
@@ -72,7 +71,7 @@ _TOLD: Final = {
         ),
     }.items()
 }
-"""What tells each, folded and simplified. Our lists."""
+"""What tells each, simplified and in small letters. Our lists."""
 
 _CAPITALS: Final = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
 """An English name within a sentence."""
@@ -80,7 +79,7 @@ _CAPITALS: Final = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
 
 def kinds_asked(question: str) -> frozenset[str]:
     """Return which kinds of value a question asks for. *Promise:* never raises; deterministic."""
-    plain = simplified(fold(question))
+    plain = simplified(question).casefold()
     return frozenset(name for name, pattern in _ASKED.items() if pattern.search(plain))
 
 
@@ -88,7 +87,7 @@ def share_told(asked: frozenset[str], text: str) -> float:
     """Return the share of some kinds of value that a text tells, 0 of none. *Units:* 0…1."""
     if not asked:
         return 0.0
-    plain = simplified(fold(text))
+    plain = simplified(text).casefold()
     told = sum(
         _TOLD[name].search(plain) is not None
         or (name == "name" and _CAPITALS.search(text) is not None)
