@@ -1,4 +1,4 @@
-"""What is brought up of four everyday people, whose questions no constant was fitted on."""
+"""What is brought up of four everyday people; no constant was looked for on the first two."""
 
 from __future__ import annotations
 
