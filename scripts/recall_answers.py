@@ -52,8 +52,8 @@ no answer. Our choice."""
 
 FITTED: Final = {
     "facts": (
-        *("stated", "elsewhere", "unknown", "meaning", "rival", "of_other", "unnamed"),
-        *("of_kin", "shared", "lacked", "unspoken", "is_untold", "has_identifier"),
+        *("stated", "elsewhere", "unknown", "meaning", "of_other"),
+        *("of_kin", "lacked", "unspoken", "is_untold", "has_identifier"),
     ),
     "turns": (
         *("stated", "meaning", "asked_before", "told_by_other", "of_other"),
@@ -63,7 +63,7 @@ FITTED: Final = {
 """What counts. Source: of more that was tried (DECISIONS), what helped on questions left out."""
 
 
-BY_MEANING: Final = frozenset({"meaning", "rival"})
+BY_MEANING: Final = frozenset({"meaning"})
 """What only cosines tell."""
 
 OVERLOOKED: Final = 0.2
@@ -179,11 +179,8 @@ def _row(found: Bearing, names: Sequence[str]) -> list[float]:
         "asked_before": found.asked_before,
         "told_by_other": found.told_by_other,
         "of_other": float(found.of_other),
-        "rival": found.rival,
-        "unnamed": float(found.unnamed),
         "of_kin": float(found.of_kin),
         "is_untold": float(found.is_untold),
-        "shared": found.common.shared,
         "lacked": found.common.elsewhere,
         "unspoken": found.common.nowhere,
         "has_identifier": float(found.has_identifier),
@@ -200,7 +197,7 @@ def fit(weighed: Sequence[Weighed], names: Sequence[str], weight: float) -> Answ
     right: list[bool] = []
     weights: list[float] = []
     for one in weighed:
-        looks = _overlooking(one) if "shared" in names else [one.found]
+        looks = _overlooking(one) if "lacked" in names else [one.found]
         for found in looks:
             for place in one.open:
                 rows.append(_row(found[place], names))

@@ -55,11 +55,11 @@ def test_what_texts_lack_is_told_by_whether_others_have_it() -> None:
     asked = frozenset({"home", "pet"})
     held = [frozenset({"home"}), frozenset(), frozenset({"pet", "home"})]
     assert in_common(asked, held) == [
-        Common(0.5, 0.5, 0.0),
-        Common(0.0, 1.0, 0.0),
-        Common(1.0, 0.0, 0.0),
+        Common(0.5, 0.0),
+        Common(1.0, 0.0),
+        Common(0.0, 0.0),
     ]
-    assert in_common(asked, held[:2]) == [Common(0.5, 0.0, 0.5), Common(0.0, 0.5, 0.5)]
+    assert in_common(asked, held[:2]) == [Common(0.0, 0.5), Common(0.5, 0.5)]
     assert in_common(frozenset(), held) == [NONE_IN_COMMON] * 3
 
 
@@ -67,5 +67,7 @@ def test_what_texts_lack_is_told_by_whether_others_have_it() -> None:
 def test_any_text_is_taken(question: str, memory: str) -> None:
     asked = matters_of(question)
     assert matters_held(asked, question) == asked
-    [common] = in_common(asked, [matters_held(asked, memory)])
-    assert common.shared + common.elsewhere + common.nowhere == pytest.approx(float(bool(asked)))
+    held = matters_held(asked, memory)
+    [common] = in_common(asked, [held])
+    assert common.elsewhere == 0.0
+    assert common.nowhere * len(asked) == pytest.approx(len(asked - held))

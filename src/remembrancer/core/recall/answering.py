@@ -117,7 +117,7 @@ def _facts(best: Sequence[Fused], ranked: Sequence[Fused], asked: Asked) -> list
     others = _Persons([one.candidate for one in ranked], asked)
     named, kinds = _identifiers(asked), kinds_asked(asked.query.message)
     found: list[Bearing] = []
-    for one, rival, common in zip(best, _rivals(best, ranked), _commons(best, asked), strict=True):
+    for one, common in zip(best, _commons(best, asked), strict=True):
         candidate = one.candidate
         regard = others.regard_of(candidate)
         found.append(
@@ -125,30 +125,13 @@ def _facts(best: Sequence[Fused], ranked: Sequence[Fused], asked: Asked) -> list
                 covered(pieces, _stated(candidate), candidate.text),
                 one.evidence.meaning,
                 of_other=regard == "other",
-                rival=rival,
                 common=common,
                 has_identifier=not candidate.held.isdisjoint(named),
-                unnamed=regard == "nobody",
                 of_kin=regard == "kin",
                 is_untold=bool(kinds) and share_told(kinds, candidate.text) < 1,
             )
         )
     return found
-
-
-def _rivals(best: Sequence[Fused], ranked: Sequence[Fused]) -> list[float]:
-    """Return for each the cosine of the nearest other fact, 0 without one."""
-    near = sorted(
-        (
-            (one.evidence.meaning, one.candidate.id)
-            for one in ranked
-            if one.candidate.thread is None
-        ),
-        reverse=True,
-    )[:2]
-    return [
-        next((meaning for meaning, id_ in near if id_ != one.candidate.id), 0.0) for one in best
-    ]
 
 
 def _commons(best: Sequence[Fused], asked: Asked) -> list[Common]:

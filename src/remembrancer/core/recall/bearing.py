@@ -72,14 +72,13 @@ class Coverage:
 class Bearing:
     """How a candidate bears on a question.
 
-    *Units:* shares and cosines 0…1. *Shape:* of a fact, `rival` is the cosine of the nearest other
-    one; `common` which everyday matters it shares; `has_identifier`: it has what the message names
-    by an identifier; `unnamed`: it names nobody while the question does; `of_kin`: it is about
-    somebody while the question is about the user alone; `is_untold`: it tells no value of a kind
-    that is asked for. Of a turn, `asked_before` is the share that the question right before it
-    asked, `told_by_other` the share that another says right before it; `is_first`: no turn ranks
-    before it; `is_beside`: another of the best stands next to it; `tells_time`: it tells a time,
-    which is asked for. `of_other`: it is about another than the question.
+    *Units:* shares and cosines 0…1. *Shape:* of a fact, `common` is what it leaves of the everyday
+    matters that are asked about; `has_identifier`: it has what the message names by an identifier;
+    `of_kin`: it is about somebody while the question is about the user alone; `is_untold`: it tells
+    no value of a kind that is asked for. Of a turn, `asked_before` is the share that the question
+    right before it asked, `told_by_other` the share that another says right before it; `is_first`:
+    no turn ranks before it; `is_beside`: another of the best stands next to it; `tells_time`: it
+    tells a time, which is asked for. `of_other`: it is about another than the question.
     """
 
     coverage: Coverage = Coverage()
@@ -87,10 +86,8 @@ class Bearing:
     asked_before: float = 0.0
     told_by_other: float = 0.0
     of_other: bool = False
-    rival: float = 0.0
     common: Common = NONE_IN_COMMON
     has_identifier: bool = False
-    unnamed: bool = False
     of_kin: bool = False
     is_untold: bool = False
     is_first: bool = False
@@ -100,9 +97,9 @@ class Bearing:
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """How the log-odds that it answers grow. *Shape:* the score is 1 ÷ (1 + e^-(sum)); `shared`,
-    `lacked` and `unspoken` weigh what matters a fact has in common with the question, what only
-    others have, and what none of them has."""
+    """How the log-odds that it answers grow. *Shape:* the score is 1 ÷ (1 + e^-(sum)); `lacked`
+    and `unspoken` weigh the matters of the question that only other facts speak of, and that none
+    does."""
 
     base: float
     stated: float = 0.0
@@ -112,12 +109,9 @@ class Answering:
     asked_before: float = 0.0
     told_by_other: float = 0.0
     of_other: float = 0.0
-    rival: float = 0.0
-    shared: float = 0.0
     lacked: float = 0.0
     unspoken: float = 0.0
     has_identifier: float = 0.0
-    unnamed: float = 0.0
     of_kin: float = 0.0
     is_untold: float = 0.0
     is_first: float = 0.0
@@ -135,12 +129,9 @@ class Answering:
             + self.asked_before * found.asked_before
             + self.told_by_other * found.told_by_other
             + self.of_other * found.of_other
-            + self.rival * found.rival
-            + self.shared * found.common.shared
             + self.lacked * found.common.elsewhere
             + self.unspoken * found.common.nowhere
             + self.has_identifier * found.has_identifier
-            + self.unnamed * found.unnamed
             + self.of_kin * found.of_kin
             + self.is_untold * found.is_untold
             + self.is_first * found.is_first

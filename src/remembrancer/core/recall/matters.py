@@ -273,13 +273,12 @@ _MATTERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Common:
-    """What matters a text has in common with a question. *Units:* shares, 0…1, that add up to 1; or
-    all are 0, where the question is about none of the table.
+    """What matters of a question a text leaves out. *Units:* shares of all that it is about, 0…1;
+    both are 0 where it is about none of the table.
 
-    *Shape:* `shared` by this text; `elsewhere` only by others; `nowhere` by none of them.
+    *Shape:* `elsewhere` in others alone; `nowhere` in none of them.
     """
 
-    shared: float = 0.0
     elsewhere: float = 0.0
     nowhere: float = 0.0
 
@@ -308,17 +307,14 @@ def matters_held(asked: Set[str], text: str) -> frozenset[str]:
 
 
 def in_common(asked: Set[str], held: Sequence[Set[str]]) -> list[Common]:
-    """Return for each text what it has in common with a question, in the order given.
+    """Return for each text what of a question it leaves out, in the order given.
 
     *Shape:* `asked` as `matters_of` returns it for the question; `held` for each text which of them
     it speaks of.
     """
     if not asked:
         return [NONE_IN_COMMON] * len(held)
-    known = frozenset[str]().union(*held)
+    known = asked & frozenset[str]().union(*held)
     whole = len(asked)
     nowhere = len(asked - known) / whole
-    return [
-        Common(len(own) / whole, len(known - own) / whole, nowhere)
-        for own in (asked & some for some in held)
-    ]
+    return [Common(len(known - some) / whole, nowhere) for some in held]
