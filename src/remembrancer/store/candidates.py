@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -98,19 +98,36 @@ def loaded(outcome: Outcome) -> list[LoadedCandidate]:
     return found
 
 
-def discards_statement(namespace: Namespace, hashes: Sequence[str]) -> Statement:
-    """Return the statement that counts how often these texts were discarded."""
+@dataclass(frozen=True, slots=True)
+class Fates:
+    """What became of texts before. *Shape:* `discards` text hash → times it was discarded;
+    `forgotten` the hashes of what was forgotten on request."""
+
+    discards: Mapping[str, int]
+    forgotten: frozenset[str]
+
+
+def fates_statement(
+    namespace: Namespace, proposed: Sequence[str], saved: Sequence[str]
+) -> Statement:
+    """Return the statement that reads how often the texts of candidates were discarded, and which
+    of those that are to be saved were forgotten. *Shape:* text hashes."""
     return Statement(
-        "SELECT c.text_hash, count(*) AS total FROM json_each(?2) AS j CROSS JOIN candidates AS c"
-        " ON c.namespace = ?1 AND c.text_hash = j.value AND c.status = 'discarded'"
-        " GROUP BY c.text_hash",
-        (namespace, canonical_json(list(hashes))),
+        "SELECT 'discarded' AS fate, c.text_hash, count(*) AS total FROM json_each(?2) AS j"
+        " CROSS JOIN candidates AS c ON c.namespace = ?1 AND c.text_hash = j.value"
+        " AND c.status = 'discarded' GROUP BY c.text_hash"
+        " UNION ALL SELECT DISTINCT 'forgotten', text_hash, 1 FROM tombstones"
+        " WHERE namespace = ?1 AND text_hash IN (SELECT value FROM json_each(?3))",
+        (namespace, canonical_json(list(proposed)), canonical_json(list(saved))),
     )
 
 
-def discards_of(rows: Sequence[Row]) -> dict[str, int]:
-    """Return text hash → times it was discarded."""
-    return {str(row["text_hash"]): _int(row["total"]) for row in rows}
+def fates_of(rows: Sequence[Row]) -> Fates:
+    """Return what the rows of `fates_statement` say."""
+    return Fates(
+        {str(row["text_hash"]): _int(row["total"]) for row in rows if row["fate"] == "discarded"},
+        frozenset(str(row["text_hash"]) for row in rows if row["fate"] == "forgotten"),
+    )
 
 
 def _int(value: SqlValue) -> int:

@@ -175,11 +175,6 @@ def forgotten_statement(namespace: Namespace, hashes: Sequence[str]) -> Statemen
     )
 
 
-def forgotten_of(rows: Sequence[Row]) -> set[str]:
-    """Return the hashes of what was forgotten."""
-    return {str(row["text_hash"]) for row in rows}
-
-
 def all_words_expression(namespace: Namespace, terms: Sequence[str]) -> str:
     """Return the FTS5 expression for rows of a namespace with all of the terms.
 

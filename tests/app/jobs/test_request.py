@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from tests.app.jobs.scenarios import SCENARIOS
+from tests.app.distill.test_dream import remember
+from tests.app.jobs.scenarios import DREAM_SAID, KNOWN, SCENARIOS
 from tests.builders import NAMESPACE
 
 from remembrancer.app.jobs.frame import Asked
@@ -55,11 +56,13 @@ async def test_night_that_closes_two_weeks_and_two_months_is_no_larger_a_request
     runtime = world.bench.runtime
     sunday = int(datetime(2027, 1, 31, 6, tzinfo=UTC).timestamp() * 1_000)
     runtime.advance(sunday - 40 * DAY_MS - runtime.now_ms())
+    await remember(world.bench, *KNOWN, tags=["港口", "tea"])
     await world.bench.say("今天搬进了新家")
     runtime.advance(DAY_MS)
     assert (await run_job(world.app, "dream", NAMESPACE))["status"] == "done"
     runtime.advance(sunday - runtime.now_ms())
-    await scenario.prepare(world)
+    await world.bench.say(*DREAM_SAID)
+    runtime.advance(DAY_MS)
     counting = CountingStore(world.app.sql)
     app = replace(world.app, sql=counting, request_pieces=1)
     more = True

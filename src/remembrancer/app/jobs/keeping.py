@@ -167,13 +167,17 @@ async def _look(
         more=[
             relations.head_statement(namespace),
             store.held_statement(namespace, [fact.fact_key for fact in facts if fact.fact_key]),
-            store.forgotten_statement(namespace, [_hash(saving) for saving in savings]),
             store.alike_statement(namespace, expressions),
             candidate_store.pending_statement(namespace, [one.fact for one in proposed]),
-            candidate_store.discards_statement(namespace, [one.text_hash for one in proposed]),
+            candidate_store.fates_statement(
+                namespace,
+                [one.text_hash for one in proposed],
+                [_hash(saving) for saving in savings],
+            ),
         ],
     )
-    heads, held, forgotten, alike, pending, discards = around.more
+    heads, held, alike, pending, fated = around.more
+    fates = candidate_store.fates_of(fated.rows)
     items, references = item_store.loaded(held)
     loaded = candidate_store.loaded(pending)
     return _Known(
@@ -181,10 +185,10 @@ async def _look(
         relations_head=relations.head_of(heads.rows),
         held={str(item.record.fields["fact_key"]): item for item in items.values()},
         precious=frozenset(store.precious_of(held)),
-        forgotten=frozenset(store.forgotten_of(forgotten.rows)),
+        forgotten=fates.forgotten,
         alike=store.alike_of(alike)[0],
         pending={str(one.candidate.fields["fact"]): one for one in loaded},
-        discards=candidate_store.discards_of(discards.rows),
+        discards=fates.discards,
         said_at=said_at,
     )
 

@@ -6,7 +6,7 @@ run takes all of it back. Which proposals are carried out is `core.distill.verdi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -264,21 +264,24 @@ async def _file(
     outcomes = await ctx.app.sql.read(
         [
             candidate_store.pending_statement(namespace, [one.fact for one in proposed]),
-            candidate_store.discards_statement(namespace, [one.text_hash for one in proposed]),
-            store.forgotten_statement(namespace, [_hash(saving) for saving, _ in quotes]),
+            candidate_store.fates_statement(
+                namespace,
+                [one.text_hash for one in proposed],
+                [_hash(saving) for saving, _ in quotes],
+            ),
             store.alike_statement(
                 namespace,
                 [store.all_words_expression(namespace, telling_words(text)) for _, text in quotes],
             ),
         ]
     )
-    _keep_quotes(scene, quotes, kept, outcomes[2:])
+    fates = candidate_store.fates_of(outcomes[1].rows)
+    _keep_quotes(scene, quotes, kept, fates.forgotten, outcomes[2])
     pending = {
         str(one.candidate.fields["fact"]): one for one in candidate_store.loaded(outcomes[0])
     }
-    discards = candidate_store.discards_of(outcomes[1].rows)
     for one in {one.fact: one for one in proposed}.values():
-        if discards.get(one.text_hash, 0) >= DISCARDS_MAX:
+        if fates.discards.get(one.text_hash, 0) >= DISCARDS_MAX:
             kept.count("discarded_before")
         else:
             file_in(ctx, kept, one, pending)
@@ -329,10 +332,10 @@ def _keep_quotes(
     scene: _Scene,
     quotes: Sequence[tuple[Saving, str]],
     kept: Kept,
-    outcomes: Sequence[Outcome],
+    forgotten: Collection[str],
+    similar: Outcome,
 ) -> None:
-    forgotten = store.forgotten_of(outcomes[0].rows)
-    alike = store.alike_of(outcomes[1])[0]
+    alike = store.alike_of(similar)[0]
     for number, (saving, text) in enumerate(quotes):
         known = any(is_same_text(whole_of(one.fields), text) for one in alike.get(number, ()))
         if not known and _hash(saving) not in forgotten:
