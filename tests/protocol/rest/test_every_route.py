@@ -54,8 +54,16 @@ async def test_route_with_a_scope_refuses_keys_that_lack_it(route: AnyRoute) -> 
             assert repr(route.scope) in error["message"]
 
 
-# A link to the panel may carry anything: see test_panel.
-@pytest.mark.parametrize("route", [r for r in LISTED if r.area != "panel"], ids=_name)
+def _is_open(route: AnyRoute) -> bool:
+    return route.query is not None and route.query.model_config["extra"] == "ignore"
+
+
+def test_only_links_to_the_panel_and_chat_clients_may_add_parameters() -> None:
+    assert {route.area for route in LISTED if _is_open(route)} == {"panel", "chat"}
+
+
+# What clients add to a chat is passed over: see chat/test_browser_clients.
+@pytest.mark.parametrize("route", [r for r in LISTED if not _is_open(r)], ids=_name)
 async def test_route_refuses_an_unknown_parameter_by_name(route: AnyRoute) -> None:
     async with serve().client() as client:
         response = await client.request(
