@@ -41,7 +41,11 @@ CACHED_STATEMENTS: Final = 256
 """Prepared statements each connection keeps. Our choice; the store has fewer texts."""
 
 PAGE_CACHE_KIB: Final = 16_384
-"""Page cache of each connection in KiB. Our choice, within the RSS budget of DESIGN 14."""
+"""Page cache of a connection that reads, in KiB. Our choice, within the RSS budget of DESIGN 14."""
+
+WRITER_CACHE_KIB: Final = 4_096
+"""Page cache of a connection that writes, in KiB: merging the index of words would fill any with
+pages that nobody asks for again. Our choice."""
 
 JOURNAL_BYTES_KEPT: Final = 16 * 1024 * 1024
 """Bytes the write-ahead log may keep on disk after a checkpoint. Our choice."""
@@ -114,7 +118,8 @@ class SqliteConnection:
         raw.execute("PRAGMA secure_delete = ON")
         raw.execute("PRAGMA temp_store = MEMORY")
         raw.execute("PRAGMA trusted_schema = OFF")
-        raw.execute(f"PRAGMA cache_size = -{PAGE_CACHE_KIB}")
+        kib = PAGE_CACHE_KIB if is_reader else WRITER_CACHE_KIB
+        raw.execute(f"PRAGMA cache_size = -{kib}")
         raw.execute(f"PRAGMA journal_size_limit = {JOURNAL_BYTES_KEPT}")
         if is_reader:
             raw.execute("PRAGMA query_only = ON")
