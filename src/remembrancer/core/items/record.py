@@ -57,7 +57,7 @@ class References:
     topics: Mapping[str, Owner] = field(default_factory=dict)
 
 
-_TIMES: Final = (
+MOMENTS: Final = (
     "valid_from",
     "valid_to",
     "expires_at",
@@ -67,6 +67,7 @@ _TIMES: Final = (
     "recurrence_until",
     "last_completed_at",
 )
+"""Fields that are moments, in milliseconds UTC, and are shown as such."""
 _PLAIN: Final = (
     "summary",
     "due_text",
@@ -115,7 +116,7 @@ def item_view(record: ItemRecord, references: References) -> dict[str, JSON]:
     for name in _PLAIN:
         if fields[name] is not None:
             view[name] = fields[name]
-    for name in _TIMES:
+    for name in MOMENTS:
         if fields[name] is not None:
             view[name] = _time(fields[name])
     since = _time(fields["state_since"])

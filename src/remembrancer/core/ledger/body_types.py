@@ -17,6 +17,7 @@ from remembrancer.core.access.scopes import SCOPES
 from remembrancer.core.dates.zones import is_within_years
 from remembrancer.core.errors import RemembrancerError
 from remembrancer.core.items import fields as items
+from remembrancer.core.items.record import MOMENTS
 from remembrancer.core.ledger.changes import Changes
 from remembrancer.core.ledger.events import ENDINGS, FORGOTTEN
 from remembrancer.core.limits import INTEGER_MAX
@@ -121,20 +122,7 @@ _KINDS: Final[Mapping[str, ValueType]] = {
     "decisions": _LINES,
     "problems": _LINES,
 }
-_MOMENTS: Final = frozenset(
-    {
-        "state_since",
-        "valid_from",
-        "valid_to",
-        "expires_at",
-        "due_at",
-        "snoozed_until",
-        "ignored_until",
-        "recurrence_until",
-        "last_completed_at",
-        "last_completed_due_at",
-    }
-)
+_MOMENTS: Final = frozenset({*MOMENTS, "state_since", "last_completed_due_at"})
 _OWNER: Final[Mapping[str, ValueType]] = {
     "name": _TEXT,
     "slug": _TEXT,
